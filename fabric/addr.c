@@ -149,7 +149,7 @@ static int add_listed(struct via_place *p, int max, const struct ifaddrs *all)
 	return n;
 }
 
-/* Those that reach other hosts, then this host's own. */
+/* NICs that reach other hosts, then this host's own. */
 static int add_found(struct via_place *p, int max, const struct ifaddrs *all)
 {
 	struct dirent **list = NULL;

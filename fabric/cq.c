@@ -73,7 +73,7 @@ void via_cq_add(struct via_cq *cq, const struct via_comp *c)
 	put(cq, c);
 }
 
-/* One that no operation of ours has made room for. */
+/* A completion that no operation of ours has made room for. */
 void via_cq_extra(struct via_cq *cq, const struct via_comp *c)
 {
 	if (!cq)

@@ -324,7 +324,7 @@ static int take_handle(struct via_ep *ep, struct fid *handle)
 	if (handle->fclass != FI_CLASS_CONNREQ)
 		return via_pep_yield(handle, ep->nic, &ep->src, &ep->port);
 	pthread_mutex_lock(&ep->nic->lock);
-	/* It has to be of the same NIC, and of no other endpoint. */
+	/* The object has to be of the same NIC, and of no other endpoint. */
 	r = container_of_(handle, struct via_request, fid);
 	r = r->nic == ep->nic ? via_request_claim(handle) : NULL;
 	pthread_mutex_unlock(&ep->nic->lock);

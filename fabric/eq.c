@@ -96,7 +96,7 @@ static void purge(struct via_list *list, struct fid *fid)
 	}
 }
 
-/* What is about an object that is being closed. */
+/* Events about an object that is being closed. */
 void via_eq_purge(struct via_eq *eq, struct fid *fid)
 {
 	pthread_mutex_lock(&eq->lock);
@@ -297,7 +297,7 @@ int via_eq_attach(struct via_eq *eq, struct via_nic *nic)
 	unsigned int i;
 	int ret;
 
-	/* It is open: this only counts. */
+	/* The EQ is open: this only counts. */
 	ret = via_nic_get(nic->name, &same);
 	if (ret)
 		return ret;

@@ -193,7 +193,7 @@ void via_progress_cm(struct via_nic *nic);
 void via_arm_cm(struct via_nic *nic);
 void via_arm_data(struct via_nic *nic);
 
-/* What a CQ or an EQ is waited for with; its user has the locks. */
+/* The wait object of a CQ or an EQ; its user has the locks. */
 struct via_wait {
 	bool			on;
 	int			fd;		/* eventfd, or -1 */
@@ -309,7 +309,7 @@ void via_eq_purge(struct via_eq *eq, struct fid *fid);
 int via_eq_trywait(struct via_eq *eq);
 
 /*
- * What a client says of itself: the discriminator of its own address, which
+ * A client's hello: the discriminator of its own address, which
  * VIPL hands to the server as it is.  Multi-byte fields are in network order.
  */
 #define VIA_HELLO_MAGIC	0x56694669	/* "ViFi" */

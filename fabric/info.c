@@ -19,14 +19,14 @@
 #define RX_CAPS		(FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_READ | \
 			 FI_REMOTE_WRITE)
 #define OP_FLAGS	(FI_COMPLETION | FI_INJECT | VIA_LEVELS)
-/* What RDMA Read has begun may be overtaken: no SAR, no WAR. */
+/* RDMA Reads that have begun may be overtaken: no SAR, no WAR. */
 #define MSG_ORDER	(FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAS | \
 			 FI_ORDER_WAW | FI_ORDER_RAR | FI_ORDER_RAW | \
 			 FI_ORDER_RAS | FI_ORDER_RMA_RAR | \
 			 FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAW)
 #define COMP_ORDER	(OLD_ORDER_STRICT | OLD_ORDER_DATA)
 
-/* What is asked for: addresses, port and all. */
+/* The query: addresses, port and all. */
 struct query {
 	uint32_t		version;
 	const struct fi_info	*hints;		/* or NULL */
@@ -34,7 +34,7 @@ struct query {
 	struct sockaddr_in	src, dest;
 };
 
-/* What a NIC was found to be; NICs do not change while a process runs. */
+/* The attributes of a NIC; NICs do not change while a process runs. */
 struct known {
 	char			name[VIA_NAME_MAX];
 	VIP_NIC_ATTRIBUTES	attr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What libfabric finds when it loads the provider. */
+/* The entry point that libfabric calls when it loads the provider. */
 #include <stdlib.h>
 
 #include "fab.h"

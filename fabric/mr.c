@@ -24,7 +24,7 @@ static int mr_close(struct fid *fid)
 
 static struct fi_ops mr_fid_ops = VIA_FID_OPS(mr_close, VIA_NO, VIA_NO);
 
-/* What people meet first, and what they can do about it. */
+/* The limit that people meet first, and what they can do about it. */
 static void explain(const struct via_domain *d, size_t len)
 {
 	struct rlimit lim;

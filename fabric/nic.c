@@ -172,7 +172,7 @@ void via_nic_put(struct via_nic *nic)
 		;
 	*p = nic->next;
 	pthread_mutex_unlock(&nics_lock);
-	/* It is on no list: nothing but its rejections can be left. */
+	/* The NIC is on no list: nothing but its rejections can be left. */
 	pthread_mutex_lock(&nic->lock);
 	via_reject_end(nic);
 	pthread_mutex_unlock(&nic->lock);

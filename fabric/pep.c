@@ -132,7 +132,7 @@ static VIP_RETURN wait(struct via_pep *pep, VIP_ULONG timeout,
 			      conn);
 }
 
-/* What the backlog has; halves whose other half does not come. */
+/* Take requests from the backlog; drop halves whose second does not come. */
 void via_pep_look(struct via_nic *nic)
 {
 	struct via_request *r, *m;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What the NIC has done, taken up by whichever thread calls.
+ * Progress: whichever thread calls takes up what the NIC has done.
  *
  * A thread that is about to sleep asks for the library's descriptors to become
  * readable (arm), then looks once more.  A descriptor stays readable until

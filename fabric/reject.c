@@ -82,7 +82,7 @@ int via_reject_send(struct via_request *r, const void *data, size_t len)
 	return 0;
 }
 
-/* Its message is in the client's memory, or its connection broke. */
+/* The message is in the client's memory, or the connection broke. */
 void via_reject_event(struct via_reject *b, bool recv)
 {
 	struct via_ctl_msg m;

@@ -41,7 +41,7 @@ void via_request_reject(struct via_request *r, const void *data, size_t len)
 	via_request_free(r);
 }
 
-/* Its name, and the socket that holds the port, become an endpoint's. */
+/* The name, and the socket that holds the port, become an endpoint's. */
 int via_pep_yield(struct fid *handle, struct via_nic *nic,
 		  struct sockaddr_in *addr, int *port)
 {

@@ -8,7 +8,7 @@
 
 #define RMA_FLAGS	(FI_COMPLETION | FI_INJECT | FI_MORE | \
 			 FI_REMOTE_CQ_DATA | VIA_LEVELS)
-/* What was read is here when it completes, whatever level is asked for. */
+/* The bytes of a read are here when it completes, at any level. */
 #define READ_FLAGS	(FI_COMPLETION | FI_MORE | VIA_LEVELS)
 
 static struct via_ep *ep_of(struct fid_ep *ep)

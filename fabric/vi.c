@@ -46,7 +46,7 @@ VIP_RETURN via_vi_open(struct via_nic *nic, struct via_vi *vi,
 	return r;
 }
 
-/* It has no descriptors left: VipDisconnect, and Done until there is none. */
+/* Take its descriptors back: VipDisconnect, and Done until there is none. */
 void via_vi_close(struct via_nic *nic, struct via_vi *vi)
 {
 	struct via_vi **p;
@@ -61,7 +61,7 @@ void via_vi_close(struct via_nic *nic, struct via_vi *vi)
 	vi->h = NULL;
 }
 
-/* Those who wait on an EQ look again at that time, or before. */
+/* Threads that wait on an EQ look again at that time, or before. */
 void via_nic_alarm(struct via_nic *nic, uint64_t when)
 {
 	struct itimerspec t = {

@@ -106,7 +106,7 @@ static int parse(char *line, const struct wanted *w, FILE *f,
 	return 0;
 }
 
-/* What follows a cut line would be read as one that the file has not. */
+/* The rest of a cut line would be read as one that the file has not. */
 int vipl_conf_line(FILE *f, char line[VIPL_LINE_LEN], const char *file,
 		   int number)
 {

@@ -18,7 +18,7 @@ VIP_RETURN vipl_conn_wait(struct vipl_nic *nic, const VIP_NET_ADDRESS *local,
 			  VIP_VI_ATTRIBUTES *attrs, struct vipl_private *priv,
 			  VIP_CONN_HANDLE *out);
 
-/* What accepts: the operation conn_accept or conn_accept_start. */
+/* The operation that accepts: conn_accept or conn_accept_start. */
 typedef VIP_RETURN vipl_accept(struct vipl_nic *nic, uint32_t conn,
 			       struct vipl_vi *vi,
 			       const struct vipl_private *priv, int *gone);

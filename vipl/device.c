@@ -58,7 +58,7 @@ static int legacy_index(const char *base)
 	return -1;
 }
 
-/* Does it begin with "NAME:"? Then the rest of it, else NULL. */
+/* The rest of a text that begins with "NAME:", else NULL. */
 static const char *split(const char *device, char name[VIPL_PROVIDER_LEN])
 {
 	size_t n = strspn(device, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -134,7 +134,7 @@ static enum found by_alias(const char *name, struct vipl_device *out)
 	return to_device(is_alias(name, alias) ? alias : name, out);
 }
 
-/* What has no meaning is no reason to take another NIC than was asked for. */
+/* A text without a meaning is no reason to take another NIC than that. */
 static enum found chosen(const char *name, const char *by,
 			 struct vipl_device *out)
 {

@@ -103,7 +103,7 @@ static int describe(struct vipl_nic *nic, const struct vipl_event *ev,
 	};
 	err->ViHandle = ev->vi;
 	err->CQHandle = ev->cq;
-	/* What is live under the lock stays until it is let go. */
+	/* An object that is live under the lock stays until it is unlocked. */
 	vipl_lock(&nic->events.lock);
 	vi = vipl_vi_lookup(ev->vi);
 	cq = vipl_cq_lookup(ev->cq);

@@ -100,7 +100,7 @@ void vipl_event_add(struct vipl_nic *nic, const struct vipl_event *ev)
 		if (!error)
 			return;
 	}
-	/* What is live under the lock stays until it is let go. */
+	/* An object that is live under the lock stays until it is unlocked. */
 	vipl_lock(&e->lock);
 	switch (ev->kind) {
 	case VIPL_EVENT_ERROR:
@@ -148,7 +148,7 @@ static void take_flag(struct vipl_events *e, struct vipl_event *ev)
 		ev->vi = (VIP_VI_HANDLE)h;
 	s->flags &= s->flags - 1;
 	vipl_list_del(&s->link);
-	/* What else it has comes after that of the others. */
+	/* Its other events come after those of the others. */
 	if (s->flags)
 		vipl_list_add(&s->link, e->sources.prev);
 	else
@@ -189,7 +189,7 @@ int vipl_event_wait(struct vipl_nic *nic, struct vipl_event *ev)
 	seen = atomic_load_explicit(&e->word, memory_order_acquire);
 	if (take(e, ev))
 		return 1;
-	/* What is told from here on changes the word. */
+	/* Events from here on change the word. */
 	if (!atomic_load(&nic->service.stop))
 		syscall(SYS_futex, &e->word, FUTEX_WAIT_PRIVATE, seen, NULL,
 			NULL, 0);

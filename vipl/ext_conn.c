@@ -6,7 +6,7 @@
 #include "ext.h"
 #include "msg.h"
 
-/* What a NIC does not claim it does not do, whatever operations there are. */
+/* A NIC does not do what it does not claim, whatever operations there are. */
 static int has(const struct vipl_nic *nic, uint64_t feature)
 {
 	return !!(nic->id.features & feature);

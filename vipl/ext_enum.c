@@ -74,7 +74,7 @@ static void ask(struct lines *l, const char *name)
 
 	l->provider = name;
 	l->devices = 0;
-	/* What would be written on standard error is what we are to tell. */
+	/* The line for standard error is the reason that we report. */
 	vipl_msg_into(line, sizeof(line));
 	if (vipl_enter(name)) {
 		vipl_msg_into(NULL, 0);
@@ -129,7 +129,7 @@ static void ask_plugins(struct lines *l)
 	free(list);
 }
 
-/* What programs with old names open: a line where that leads to no NIC. */
+/* The devices of old names: a line where one leads to no NIC. */
 static void check_default(void)
 {
 	const struct vipl_driver *d;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What the library does for providers, struct vipl_host. */
+/* The library's services for providers, struct vipl_host. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

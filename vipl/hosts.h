@@ -32,7 +32,7 @@ int vipl_hosts_by_addr(const struct vipl_hosts *h, const uint8_t *host,
 
 /* The name of this host; 0, or -1. */
 int vipl_own_name(char *name, size_t size);
-/* It, or "localhost". */
+/* The host's name, or "localhost". */
 int vipl_is_own_name(const char *name);
 
 #endif /* VIPL_HOSTS_H */

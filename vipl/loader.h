@@ -21,7 +21,7 @@ struct vipl_driver {
 	int plugin;			/* not built in */
 };
 
-/* What a provider's host is copied from; see host.c. */
+/* The table that a provider's host is copied from; see host.c. */
 extern const struct vipl_host vipl_services;
 
 static inline size_t vipl_area_size(const struct vipl_driver *d,

@@ -3,7 +3,7 @@
 #define VIPL_MESSAGES_H
 
 /*
- * What the library and its built-in provider say, and via(8) without the
+ * Messages of the library and its built-in provider, and of via(8) without the
  * kernel agent, in one place. A message is
  * the fault and, after a newline, one remedy with its Debian package where it
  * has one. Each line is printed with "vipl: " before it and fits 80 columns

@@ -74,7 +74,7 @@ static void print(int fd, const char *text)
 		put(fd, text);
 }
 
-/* What is not printed is not formatted. */
+/* A message that is not printed is not formatted. */
 static void vprint(int fd, enum vipl_level level, const char *fmt, va_list ap)
 {
 	char text[TEXT_LEN];

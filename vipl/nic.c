@@ -58,7 +58,7 @@ void *vipl_nic_new(struct vipl_nic *nic, enum vipl_kind kind)
 	return o;
 }
 
-/* It no longer belongs to the handle, but still refers to the NIC. */
+/* The object no longer belongs to the handle, but still refers to the NIC. */
 void vipl_nic_disown(struct vipl_obj *o)
 {
 	vipl_list_del(&o->link);

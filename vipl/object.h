@@ -31,7 +31,7 @@ struct vipl_nic;
 
 /* The thread that calls handlers, see service.c. */
 struct vipl_service {
-	/* What it does with an event; set by VipOpenNic. */
+	/* The handler of its events; set by VipOpenNic. */
 	void (*serve)(struct vipl_nic *nic, const struct vipl_event *ev);
 	struct vipl_mutex lock;
 	pthread_t thread;
@@ -144,7 +144,7 @@ void vipl_ptag_kill(struct vipl_ptag *ptag);
 void vipl_conn_put(struct vipl_conn *conn);
 void vipl_conn_kill(struct vipl_conn *conn);
 
-/* Does the provider say what this library understands? If not, a message. */
+/* The provider's table is one that this library understands, or a message. */
 int vipl_event_known(struct vipl_nic *nic, const struct vipl_event *ev);
 /* The same, and that its address is as long as VipQueryNic says, at most. */
 int vipl_request_fits(struct vipl_nic *nic, const struct vipl_request *req);

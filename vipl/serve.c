@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What the service thread does with an event (service.c). */
+/* The service thread serves an event (service.c). */
 #include "ext.h"
 #include "notify.h"
 #include "service.h"

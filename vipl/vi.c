@@ -84,7 +84,7 @@ void vipl_vi_kill(struct vipl_vi *vi)
 	vipl_vi_put(vi);
 }
 
-/* What the provider need not be asked. */
+/* Checks that need no provider. */
 static VIP_RETURN check_attrs(const VIP_VI_ATTRIBUTES *a,
 			      const struct vipl_identity *l)
 {

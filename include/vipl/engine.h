@@ -110,7 +110,7 @@ struct eng_src {
 };
 
 /*
- * One pull. The engine fills it in and owns the memory; the transport may keep
+ * A pull. The engine fills it in and owns the memory; the transport may keep
  * it until it says eng_pulled(). src and dst describe as many bytes. With
  * ENG_LAST_APART dst need not be registered memory.
  */
@@ -123,7 +123,7 @@ struct eng_pull {
 	struct eng_pull *next;		/* the transport's */
 };
 
-/* What two transports tell each other in the handshake of their NICs. */
+/* Data that two transports exchange in the handshake of their NICs. */
 struct eng_hello {
 	uint32_t len;			/* bytes of data[] */
 	uint32_t files;			/* only where the link can pass them */
@@ -250,7 +250,7 @@ void *eng_nic_priv(struct eng_nic *nic);
 void *eng_peer_priv(struct eng_peer *peer);
 struct eng_nic *eng_peer_nic(struct eng_peer *peer);
 
-/* What the transport tells the engine; engine lock held. */
+/* Events that the transport reports to the engine; engine lock held. */
 
 /*
  * A NIC that wants to be a peer has come: the engine's object for it, which
@@ -265,9 +265,9 @@ void eng_peer_up(struct eng_peer *peer);
  */
 void eng_peer_same(struct eng_peer *peer, struct eng_peer *as);
 /*
- * It cannot be reached (err: as handshake) or is lost (its process has ended,
- * its host is silent; 0: it has parted): connections end. Every packet that it
- * sent and that will come has come before. Pulls that have begun end by
+ * The peer cannot be reached (err: as handshake) or is lost (its process has
+ * ended, its host is silent; 0: it has parted): connections end. Every packet
+ * that it sent and that will come has come before. Pulls that have begun end by
  * eng_pulled() with an errno before it, or have no effect any more.
  */
 void eng_peer_down(struct eng_peer *peer, int err);

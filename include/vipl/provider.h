@@ -209,7 +209,7 @@ struct vipl_request {
 
 VIPL_LAYOUT(vipl_request, 248, 232);
 
-/* What the library does for a provider; each has a table of its own. */
+/* The library's services for a provider; each has a table of its own. */
 struct vipl_host {
 	uint32_t abi;			/* VIPL_PROVIDER_ABI */
 	uint32_t size;			/* bytes of this structure */

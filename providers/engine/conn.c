@@ -69,7 +69,7 @@ void eng_conn_end(struct eng_nic *nic, struct eng_vi *v, VIP_RETURN verdict)
 		return;
 	if (v->peer && v->peer->state == PEER_UP) {
 		if (a->serving) {
-			/* It may have become connected meanwhile. */
+			/* The VI may have become connected meanwhile. */
 			h.op = WIRE_DISCONNECT;
 			h.dst = v->peer_id;
 			h.nonce = v->peer_nonce;
@@ -125,7 +125,7 @@ void eng_conn_begin(struct eng_nic *nic, struct eng_vi *v,
 	a->remote = *remote;
 	if (nic->t->as_here)
 		nic->t->as_here(nic, a->remote.host);
-	/* What the peer is told: the address that packets come from. */
+	/* The peer learns the address that packets come from. */
 	a->local.host_len = (uint16_t)nic->ident.addr_len;
 	memcpy(a->local.host, nic->ident.addr, nic->ident.addr_len);
 	a->mine.len = 0;
@@ -271,7 +271,7 @@ void eng_conn_peer_down(struct eng_nic *nic, struct eng_vi *v, int err)
 	} else if (a->serving) {
 		eng_conn_end(nic, v, VIP_TIMEOUT);
 	} else if (!err && !a->again) {
-		/* It parted as we asked: there may be another. */
+		/* The peer parted as we asked: there may be another. */
 		a->again = 1;
 		a->asked = 0;
 		err = eng_conn_handshake(nic, v);
@@ -445,7 +445,7 @@ static void rx_reject(struct eng_nic *nic, struct eng_peer *peer,
 		r = (VIP_RETURN)h->status;
 	v->conn.theirs.len = c->priv_len;
 	memcpy(v->conn.theirs.data, c->priv, c->priv_len);
-	/* It knows. */
+	/* The peer knows. */
 	v->conn.asked = 0;
 	eng_conn_end(nic, v, r);
 }
@@ -485,7 +485,7 @@ static void rx_cancel(struct eng_nic *nic, struct eng_peer *peer,
 	}
 }
 
-/* What the peer says of a VI; 0 when it is well-formed. */
+/* The peer's attributes of a VI; 0 when they are well-formed. */
 static int parse(const void *data, size_t len, struct wire_conn *c)
 {
 	if (len != sizeof(*c))

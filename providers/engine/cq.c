@@ -130,7 +130,7 @@ void eng_cq_release(struct vipl_cq *obj)
 	ring_free(ring, n);
 }
 
-/* Is it a notice of a completion that waits to be collected? */
+/* A notice of a completion that waits to be collected? */
 static int fresh(const struct eng_notice *e)
 {
 	struct eng_queue *q = &e->vi->q[e->recv];
@@ -239,7 +239,7 @@ VIP_RETURN eng_cq_resize(struct vipl_cq *obj, VIP_ULONG entries)
 		r = VIP_ERROR_RESOURCE;
 	} else {
 		cq->entries = rounded(entries);
-		/* Those that are shown no longer wait again. */
+		/* Notices that are shown no longer wait again. */
 		if (cq->shown - eng_get(&cq->head) > cq->entries)
 			cq->shown = eng_get(&cq->head) + cq->entries;
 	}
@@ -284,7 +284,7 @@ static VIP_RETURN poll_cq(struct eng_cq *cq, VIP_CQ_HANDLE h,
 			continue;
 		}
 		e = &cq->ring[head & cq->mask];
-		/* Those of VIs that are gone are passed over. */
+		/* Notices of VIs that are gone are passed over. */
 		if (atomic_load_explicit(&e->vi->handle,
 					 memory_order_acquire) == e->handle) {
 			*vi = (VIP_VI_HANDLE)e->handle;

@@ -80,7 +80,7 @@ load_slow(struct eng_nic *nic, struct eng_vi *v, struct eng_slot *s, int recv)
 	if (op != VIP_CONTROL_OP_SENDRECV &&
 	    (recv || !rdma_ok(nic, v, s) || !s->segs || s->seg[0].len))
 		return VIP_STATUS_FORMAT_ERROR;
-	/* They were to be copied when it was posted. */
+	/* The segments were to be copied at the post. */
 	if (s->segs > 2 && !s->more)
 		return VIP_STATUS_TRANSPORT_ERROR;
 	if (op == VIP_CONTROL_OP_SENDRECV)
@@ -151,7 +151,7 @@ int eng_scatter(struct eng_nic *nic, struct eng_vi *v, struct eng_slot *s,
 	return len ? VIP_STATUS_LENGTH_ERROR : 0;
 }
 
-/* What is to be sent: the number of entries, or -1: protection error. */
+/* The pieces to be sent: the number of entries, or -1: protection error. */
 int eng_gather(struct eng_nic *nic, struct eng_vi *v, struct eng_slot *s,
 	       struct iovec *iov)
 {

@@ -136,8 +136,8 @@ static void finish(struct eng_nic *nic, struct eng_vi *v)
 }
 
 /*
- * Its own pulls run. Nonzero: wait on; 0: they take too long, and the peer,
- * which does not serve them, is given up.
+ * The VI's own pulls run. Nonzero: wait on; 0: they take too long, and the
+ * peer, which does not serve them, is given up.
  */
 static int wait_pulls(struct eng_nic *nic, struct eng_vi *v)
 {
@@ -249,7 +249,7 @@ VIP_RETURN eng_disconnect(struct vipl_vi *obj)
 		eng_vi_disconnect(nic, v, WHY_DISCONNECT, 0);
 	if (nic->dirty)
 		eng_settle(nic);
-	/* What is posted has completed when this returns. */
+	/* All posted descriptors have completed when this returns. */
 	while (v->disconnecting && nic->live)
 		eng_sleep(nic, &v->conn.sleepers, ENG_FOREVER);
 	eng_leave(nic);

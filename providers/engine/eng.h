@@ -2,7 +2,7 @@
 #ifndef ENG_H
 #define ENG_H
 
-/* What the engine's files do for each other; for the state see types.h. */
+/* Functions of the engine's files for each other; for the state see types.h. */
 
 #include "types.h"
 
@@ -312,7 +312,7 @@ static inline struct eng_seg *eng_segs(struct eng_slot *s)
 void eng_run(struct eng_nic *nic, struct eng_vi *v);
 void eng_acked(struct eng_nic *nic, struct eng_vi *v, uint32_t ack);
 
-/* Does it acknowledge a message that is not complete? */
+/* Does ack acknowledge a message that is not complete? */
 static inline int eng_is_ack(const struct eng_vi *v, uint32_t ack)
 {
 	return (int32_t)(v->tx_base + ack -
@@ -459,7 +459,7 @@ void eng_rx_connect(struct eng_nic *nic, struct eng_peer *peer,
 		    const struct wire_conn *c);
 void eng_conn_free(struct eng_nic *nic, struct eng_conn *c);
 void eng_requests_end(struct eng_nic *nic);
-/* Is it left out, or does it lead to this NIC? */
+/* Is the host address left out, or does it lead to this NIC? */
 int eng_own_host(struct eng_nic *nic, const struct vipl_addr *a);
 VIP_RETURN eng_conn_wait(struct vipl_nic *obj, const struct vipl_addr *local,
 			 VIP_ULONG timeout, struct vipl_request *req);

@@ -111,7 +111,7 @@ static ALWAYS_INLINE uint64_t eng_fast_sendable(const struct eng_vi *v,
 	return len;
 }
 
-/* It has gone: it completes in the place where it was to be posted. */
+/* The send has gone: it completes in the place where it was to be posted. */
 static ALWAYS_INLINE void eng_fast_sent(struct eng_queue *q,
 					VIP_DESCRIPTOR *desc, uint32_t i,
 					uint64_t len)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What all of the engine has of its host and of the clock. */
+/* The engine's host and clock. */
 #include <sys/syscall.h>
 #include <unistd.h>
 

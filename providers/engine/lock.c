@@ -31,7 +31,7 @@ void eng_lock_slow(struct eng_lock *l)
 		eng_futex_wait(&l->word, both, ENG_FOREVER);
 }
 
-/* It is free, and slept for. If another thread has it, its unlock wakes. */
+/* The lock is free, and slept for. If another one has it, its unlock wakes. */
 void eng_unlock_slow(struct eng_lock *l)
 {
 	uint32_t seen = ENG_LOCK_SLEPT;

@@ -33,7 +33,7 @@ static void later(struct eng_nic *nic, struct eng_vi *v, uint64_t ns)
 /* No VI over there looks for this one, yet. */
 void eng_p2p_none(struct eng_nic *nic, struct eng_vi *v)
 {
-	/* It may have asked meanwhile, and left it to us. */
+	/* The peer may have asked meanwhile, and left it to us. */
 	later(nic, v, v->conn.crossed ? 0 : RETRY_NS);
 	/* Another NIC may wait for it by now. */
 	if (!v->conn.crossed)
@@ -126,7 +126,7 @@ VIP_RETURN eng_peer_result(struct vipl_vi *obj, int wait,
 	return r;
 }
 
-/* Does that VI look for the one that asks? */
+/* Does VI v look for the VI that asks? */
 static int looks_for(const struct eng_nic *nic, const struct eng_vi *v,
 		     const struct eng_peer *peer, const struct wire_conn *c)
 {
@@ -183,7 +183,7 @@ void eng_rx_look(struct eng_nic *nic, struct eng_peer *peer,
 		return;
 	}
 	if (goes_first(v, c)) {
-		/* It gets our LOOK, and serves. */
+		/* The peer gets our LOOK, and serves. */
 		v->conn.crossed = 1;
 		return;
 	}

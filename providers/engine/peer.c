@@ -68,7 +68,7 @@ void eng_peer_detach(struct eng_vi *v)
 	v->peer = NULL;
 	v->quick = NULL;
 	eng_list_del(&v->peer_link);
-	/* It may be on p->stalled. */
+	/* The VI may be on p->stalled. */
 	eng_list_del(&v->work);
 	if (v->todo)
 		eng_todo(p->nic, v, 0);
@@ -168,7 +168,7 @@ static void peer_free(struct eng_nic *nic, struct eng_peer *p)
 	free(p);
 }
 
-/* What waits, in order; stops when there is no room. */
+/* Send the packets that wait, in order; stop when there is no room. */
 static void send_out(struct eng_peer *p)
 {
 	struct eng_packet *k;
@@ -245,7 +245,7 @@ void eng_peer_work(struct eng_nic *nic, struct eng_peer *p)
 		is_down(nic, p);
 }
 
-/* Does anything wait to be transmitted? */
+/* Do packets wait to be transmitted? */
 int eng_peers_wait(struct eng_nic *nic)
 {
 	struct eng_list *l;
@@ -277,7 +277,7 @@ void eng_peers_end(struct eng_nic *nic)
 	}
 }
 
-/* What transports call. */
+/* Functions that transports call. */
 
 struct eng_peer *eng_peer_new(struct eng_nic *nic, const uint8_t *addr)
 {

@@ -70,7 +70,7 @@ overrun(struct eng_nic *nic, struct eng_vi *v, VIP_DESCRIPTOR *desc, int recv)
 	return VIP_SUCCESS;
 }
 
-/* What is not a plain post on a VI that works. */
+/* A post that is not plain, or on a VI that is not connected. */
 static __attribute__((noinline)) void post_odd(struct eng_nic *nic,
 					       struct eng_vi *v,
 					       struct eng_queue *q,
@@ -264,7 +264,7 @@ void eng_flush(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q)
 	while ((i = eng_get(&q->done)) != eng_get(&q->tail)) {
 		s = eng_queue_slot(q, i);
 		eng_slot_unexport(nic, v, s);
-		/* Its outcome was known, and only its turn had not come. */
+		/* The outcome was known, and only the turn had not come. */
 		st = VIP_STATUS_DESC_FLUSHED_ERROR;
 		if (!q->recv && i != q->next && s->state == SLOT_FINISHED)
 			st = s->status;

@@ -19,7 +19,7 @@ static inline void dealt(struct eng_nic *nic, struct eng_vi *v, int flags)
 		eng_todo(nic, v, TODO_ACK);
 }
 
-/* It could not be taken: a reliable connection ends. */
+/* The message could not be taken: a reliable connection ends. */
 static __attribute__((noinline)) void not_taken(struct eng_nic *nic,
 						struct eng_vi *v, int flags,
 						uint32_t st)
@@ -69,7 +69,7 @@ static inline void over(struct eng_nic *nic, struct eng_vi *v, int op,
 			  VIP_STATUS_RDMA_PROT_ERROR);
 }
 
-/* What a receive has against a message: 0 or a status. */
+/* Check a message against the receive: 0 or a status. */
 static inline uint32_t unfit(struct eng_nic *nic, struct eng_vi *v,
 			     struct eng_slot *s, uint32_t len)
 {
@@ -156,7 +156,7 @@ static uint32_t pull(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 	return 0;
 }
 
-/* What comes whole, behind a pull. 0 or a status. */
+/* A message that comes whole, behind a pull. 0 or a status. */
 static uint32_t place(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 		      const struct eng_wire *h, const void *data)
 {
@@ -198,7 +198,7 @@ int eng_in_may_pull(const struct eng_vi *v, const struct eng_rndv *x)
 	return 1;
 }
 
-/* One that is to be pulled, or comes after such a one; or a READ. */
+/* A message that is to be pulled, or comes after such a one; or a READ. */
 static __attribute__((noinline)) void queued(struct eng_nic *nic,
 					     struct eng_vi *v,
 					     const struct eng_wire *h,
@@ -296,7 +296,7 @@ void eng_in_pulled(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x)
 	e->state = IN_READY;
 	e->pulled = x->last_at && !x->in_place;
 	e->last = x->last;
-	/* What it is pulled to is not mapped any more, or not writable. */
+	/* The pull's destination is not mapped any more, or not writable. */
 	if (x->err == -EFAULT)
 		e->status = e->op == WIRE_WRITE ? VIP_STATUS_RDMA_PROT_ERROR :
 						  VIP_STATUS_PROTECTION_ERROR;

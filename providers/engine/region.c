@@ -447,7 +447,7 @@ static int pinned(const struct eng_pin *p, uint32_t n,
 	return 0;
 }
 
-/* Does a transfer of the VI use it since before that epoch's end? */
+/* Does a transfer of the VI use the region since before that epoch's end? */
 static int uses(const struct eng_vi *v, const struct eng_region *r,
 		uint32_t epoch)
 {
@@ -541,7 +541,7 @@ VIP_RETURN eng_mem_deregister(struct vipl_nic *obj, void *addr,
 	reg = claim(nic, addr, handle);
 	if (!reg)
 		goto out;
-	/* It cannot be found any more; then those that found it end. */
+	/* No transfer finds the region any more; those that found it end. */
 	reg->handle = 0;
 	eng_caches_drop(nic);
 	quiesce(nic, reg);

@@ -43,7 +43,7 @@ struct eng_disc *eng_disc_find(struct eng_nic *nic, const uint8_t *disc,
 	return d;
 }
 
-/* What waits for it has changed: eng_disc_work() follows. */
+/* The waiters of the discriminator have changed: eng_disc_work() follows. */
 void eng_disc_todo(struct eng_nic *nic, struct eng_disc *d)
 {
 	if (eng_list_empty(&d->work))
@@ -78,7 +78,7 @@ void eng_discs_free(struct eng_nic *nic)
 			free(eng_container(l, struct eng_disc, link));
 }
 
-/* It is answered, or its client has given up. */
+/* The request is answered, or its client has given up. */
 void eng_conn_free(struct eng_nic *nic, struct eng_conn *c)
 {
 	eng_list_del(&c->link);
@@ -210,7 +210,7 @@ static struct eng_conn *wait_for(struct eng_nic *nic, struct eng_disc *d,
 	while (!w.conn && nic->live) {
 		if (eng_sleep(nic, &w.sleepers, deadline))
 			break;
-		/* One that was given to it may be gone again. */
+		/* A request that was given to the waiter may be gone again. */
 		if (!w.conn && eng_list_empty(&w.link)) {
 			d = NULL;
 			break;
@@ -308,7 +308,7 @@ static VIP_RETURN accept_it(struct eng_nic *nic, uint32_t id, struct eng_vi *v,
 	if (!eng_conn_may_begin(nic, v))
 		return VIP_INVALID_STATE;
 	*gone = 1;
-	/* It may have slept. */
+	/* The thread may have slept. */
 	c = conn_find(nic, id);
 	if (!c)
 		return VIP_TIMEOUT;

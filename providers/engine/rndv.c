@@ -176,7 +176,7 @@ void eng_rndv_free(struct eng_rndv *x)
 	free(x);
 }
 
-/* What follows from a pull that has ended, or could not begin. */
+/* A pull has ended, or could not begin. */
 static void ended(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x)
 {
 	eng_list_del(&x->link);
@@ -206,7 +206,7 @@ int eng_rndvs_start(struct eng_nic *nic, struct eng_vi *v)
 			place_last(v, x);
 		x->started = 1;
 		v->pulls++;
-		/* It may end, and x be freed, before this returns. */
+		/* The pull may end, and x be freed, before this returns. */
 		err = nic->t->pull(v->peer, &x->pull);
 		if (!err)
 			continue;

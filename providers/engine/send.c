@@ -9,7 +9,7 @@ static __attribute__((noinline)) void failed(struct eng_nic *nic,
 					     struct eng_vi *v,
 					     struct eng_slot *s, uint32_t st)
 {
-	/* It was no message: the next one has its number. */
+	/* The slot was no message: the next one has its number. */
 	v->tx_base++;
 	eng_complete(nic, v, &v->q[VIPL_SENDQ], st | eng_slot_op(s, 0), 0, 0);
 	if (eng_reliable(v))
@@ -142,7 +142,7 @@ static inline int start(struct eng_nic *nic, struct eng_vi *v,
 		if (!r)
 			v->reads++;
 	} else if (unlikely(s->len > nic->t->eager)) {
-		/* What retires the first of them comes here again. */
+		/* Retiring the first of them comes here again. */
 		if (nic->t->flags & ENG_COPIES &&
 		    i - eng_get(&q->done) >= ENG_COPIED)
 			return 1;
@@ -192,7 +192,7 @@ void eng_run(struct eng_nic *nic, struct eng_vi *v)
 
 	while ((i = q->next) != eng_get(&q->tail) &&
 	       likely(v->state == VIP_STATE_CONNECTED)) {
-		/* What waits already comes first. */
+		/* Packets that wait already come first. */
 		if (unlikely(p->full || !eng_list_empty(&p->out))) {
 			eng_stall(v);
 			return;
@@ -206,7 +206,7 @@ void eng_run(struct eng_nic *nic, struct eng_vi *v)
 		if (likely(!s->status))
 			r = start(nic, v, q, s, i);
 		if (unlikely(s->status && q->next == i)) {
-			/* Those before it complete first. */
+			/* Messages before it complete first. */
 			if (i != eng_get(&q->done))
 				return;
 			failed(nic, v, s, s->status);
@@ -257,7 +257,7 @@ void eng_acked(struct eng_nic *nic, struct eng_vi *v, uint32_t ack)
 
 	if (likely((int32_t)(to - v->acked) <= 0))
 		return;
-	/* Those that are complete need no acknowledgement. */
+	/* Messages that are complete need no acknowledgement. */
 	if ((int32_t)(eng_get(&q->done) - v->acked) > 0)
 		v->acked = eng_get(&q->done);
 	if ((int32_t)(to - v->acked) <= 0)
@@ -303,7 +303,7 @@ void eng_send_ack(struct eng_vi *v)
 	v->ack_alone = v->rx_done;
 }
 
-/* Those that have not had a ride. May call the transport. */
+/* Send the acknowledgements without a ride. May call the transport. */
 void eng_late_acks(struct eng_nic *nic)
 {
 	struct eng_list *l;

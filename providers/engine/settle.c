@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What was put off while a NIC was locked, done before it is let go. */
+/* Work that was put off while a NIC was locked, done before it is unlocked. */
 #include "eng.h"
 
 static void vi_work(struct eng_nic *nic, struct eng_vi *v)

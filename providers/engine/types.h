@@ -3,8 +3,8 @@
 #define ENG_TYPES_H
 
 /*
- * What the engine's files share. docs/contribute/provider.md tells what it
- * does.
+ * The types that the engine's files share. docs/contribute/provider.md tells
+ * what the engine does.
  *
  * Locks, outermost first
  * ----------------------

@@ -299,7 +299,7 @@ VIP_RETURN eng_vi_set(struct vipl_vi *obj, const VIP_VI_ATTRIBUTES *attrs,
 	eng_ptag_unuse(nic, v->ptag);
 	set_attrs(v, attrs, ptag);
 	eng_caches_drop(nic);
-	/* What was checked by the old ones is to be checked anew. */
+	/* Descriptors checked by the old ones are to be checked anew. */
 	i = eng_get(&q->done);
 	if (i != eng_get(&q->tail))
 		eng_queue_slot(q, i)->state = SLOT_POSTED;

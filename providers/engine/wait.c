@@ -129,7 +129,7 @@ void eng_rouse(struct eng_nic *nic, struct eng_sleeper *s, uint32_t word)
 		nic->t->wake(nic);
 }
 
-/* What they wait for has come. */
+/* The event that they wait for has come. */
 void eng_wake(struct eng_nic *nic, struct eng_list *sleepers)
 {
 	struct eng_sleeper *s;
@@ -274,7 +274,7 @@ int eng_sleep(struct eng_nic *nic, struct eng_list *on, uint64_t deadline)
 		eng_list_del(&s.link);
 		eng_list_del(&s.all);
 	}
-	/* It may have been roused to lead, and leaves for another reason. */
+	/* The thread may have been roused to lead, and leaves all the same. */
 	if (nic->leader == &s || !nic->leader)
 		pass_on(nic);
 	return late;
@@ -309,7 +309,7 @@ static void turn(struct eng_nic *nic, uint32_t *seen)
 		moved = 1;
 	}
 	if (!nic->live) {
-		/* What is left is for the close, which stops this thread. */
+		/* The close does the rest, and stops this thread. */
 		ns = ENG_FOREVER;
 		atomic_store(&nic->tick, TICK_PARKED);
 	} else if (!nic->leader && !moved) {

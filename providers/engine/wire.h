@@ -3,7 +3,7 @@
 #define ENG_WIRE_H
 
 /*
- * What engines say to each other. Packets of a connection name the VI they are
+ * The packets of engines. Packets of a connection name the VI they are
  * for and carry its nonce, 64 random bits that only the two ends know; any
  * other packet for it is dropped. Every field is a claim until it is checked.
  *

@@ -24,7 +24,7 @@
 #define KA_IPV4_LEN	4
 #define KA_IPV6_LEN	16
 
-/* What the library does for us; set before any operation is called. */
+/* The library's services for us; set before any operation is called. */
 extern const struct vipl_host *ka_host;
 
 /*

@@ -21,7 +21,7 @@ int ka_ioctl(const struct ka_nic *nic, unsigned long cmd, void *arg)
 	return ret;
 }
 
-/* What an ioctl's result means to the program. */
+/* An ioctl's result as the program's return code. */
 VIP_RETURN ka_verdict(int ret)
 {
 	if (ret >= 0)

@@ -43,7 +43,7 @@ static struct vipl_hosts hosts_of(struct vipl_nic *nic)
 	};
 }
 
-/* Those on the wire of that name (NULL: any) and that address (NULL: any). */
+/* Hosts on the wire of that name (NULL: any) and that address (NULL: any). */
 static VIP_RETURN query(const struct ka_nic *nic, const char *name,
 			const uint8_t *host, struct vipl_named *out,
 			uint32_t *n)
@@ -197,7 +197,7 @@ static int from_resolver(const struct ka_nic *nic, const char *name,
 	return r ? -1 - found : 0;
 }
 
-/* What may be the name of a host, and so is worth a question. */
+/* A text that may be the name of a host, and so is worth a query? */
 static int is_host_name(const char *name)
 {
 	static const char good[] = "abcdefghijklmnopqrstuvwxyz"
@@ -259,7 +259,7 @@ VIP_RETURN ka_resolve(struct vipl_nic *nic, const char *name, VIP_ULONG index,
 		VIP_ERROR_NAMESERVICE : VIP_SUCCESS;
 }
 
-/* Its name in the system's resolver, by way of the neighbour table. */
+/* The host's name in the system's resolver, by way of the neighbour table. */
 static int name_of_neighbour(const struct ka_nic *nic, const uint8_t *mac,
 			     char *name, size_t size)
 {
@@ -272,7 +272,7 @@ static int name_of_neighbour(const struct ka_nic *nic, const uint8_t *mac,
 			   NI_NAMEREQD) ? -1 : 0;
 }
 
-/* What the resolver calls an address of IP. */
+/* The resolver's name of an address of IP. */
 static int name_of_ip(const struct ka_nic *nic, const uint8_t *host, char *name,
 		      size_t size)
 {

@@ -69,7 +69,7 @@ static unsigned int node_ifindex(const char *node)
 	return ifindex;
 }
 
-/* What a node is, in words. */
+/* The kind of a node, in words. */
 static void describe(const char *node, char *what, size_t size)
 {
 	const char *base = node + strcspn(node, "_") + 1;

@@ -75,7 +75,7 @@ struct conn *conn_new(struct link *l, int fd, enum conn_kind kind, int stream,
 	return c;
 }
 
-/* What an event is about, unless it is gone since. */
+/* The connection of an event, unless it is gone since. */
 struct conn *conn_find(struct link *l, uint64_t key)
 {
 	uint32_t i = (uint32_t)key;
@@ -141,7 +141,7 @@ static int queue(struct link *l, struct conn *c, const uint8_t *buf,
 	size_t have = c->out_len - c->out_at, size;
 	uint8_t *out;
 
-	/* What the own side has to say is not bounded by a slow reader. */
+	/* Frames to the leader are not bounded by a slow reader. */
 	if (have + len > QUEUE_MAX && c->kind != CONN_LEADER)
 		return -ENOBUFS;
 	if (c->out_at) {

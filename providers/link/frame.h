@@ -3,7 +3,7 @@
 #define LINK_FRAME_H
 
 /*
- * What control sockets carry: frames of one form, in the byte order of the
+ * Control sockets carry frames of one form, in the byte order of the
  * sender. A head, and unless its length is 0 a body and three byte strings. On
  * UNIX sockets a message is a frame, on TCP frames follow each other.
  */

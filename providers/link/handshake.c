@@ -316,7 +316,7 @@ static struct link_peer *greeted(struct link *l, struct conn *c, uint64_t id)
 	struct link_peer *lp = id == l->id ? NULL : by_id(l, id);
 
 	if (lp && lp->state == SHAKE_UP && sock_ended(lp->conn->fd)) {
-		/* It has let go of that pair, and begins anew. */
+		/* The other link has let go of that pair, and begins anew. */
 		end(lp, -ECONNRESET);
 		lp = NULL;
 	}

@@ -370,7 +370,7 @@ void leader_stop(struct link *l)
 		h->first = q->next;
 		free(q);
 	}
-	/* What others wait for goes last. */
+	/* The name that others wait for goes last. */
 	for (i = 0; i < h->ports; i++)
 		listener_free(l, h->port[i]);
 	listener_free(l, h->listener);
@@ -441,7 +441,7 @@ static void answer(struct link *l, const struct question *q,
 		leader_lost(l, c);
 }
 
-/* What waits for it, at the address that was asked. */
+/* The link that waits for it, at the address that was asked. */
 static struct reg *find_for(struct link *l, const struct question *q)
 {
 	const struct leader *h = l->leader;
@@ -583,7 +583,7 @@ void leader_frame(struct link *l, struct conn *c, const struct frame *f)
 		leader_lost(l, c);
 }
 
-/* Its questions are answered into the void. */
+/* The questions of the connection stay, and nobody gets their answers. */
 void leader_lost(struct link *l, struct conn *c)
 {
 	if (c->of)

@@ -422,7 +422,7 @@ static void run_timers(struct link *l)
 	handshake_timers(l, now);
 }
 
-/* What it has sent comes before its end; DISCONNECT may be among that. */
+/* The frames of a process come before its end; DISCONNECT may be among them. */
 static void take_death(struct link *l, uint64_t key)
 {
 	struct conn *c = conn_find(l, key);

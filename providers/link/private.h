@@ -3,8 +3,9 @@
 #define LINK_PRIVATE_H
 
 /*
- * What the files of a link share. All of it is guarded by the engine's lock,
- * except the files themselves (epoll, wake), which are as long as the link.
+ * Types and functions that the files of a link share. All of it is guarded by
+ * the engine's lock, except the files themselves (epoll, wake), which are as
+ * long as the link.
  */
 #include "frame.h"
 #include "link.h"
@@ -146,7 +147,7 @@ struct conn *conn_new(struct link *l, int fd, enum conn_kind kind, int stream,
 		      int connecting);
 struct conn *conn_find(struct link *l, uint64_t key);
 void conn_free(struct link *l, struct conn *c);
-/* It is a stranger no more. */
+/* The connection is a stranger no more. */
 void conn_known(struct link *l, struct conn *c, enum conn_kind kind);
 /* 0, or a negative errno: the connection is of no use any more. */
 int conn_send(struct link *l, struct conn *c, const struct frame *f,

@@ -35,7 +35,7 @@ int sock_bind_listen(int fd, const struct sock_addr *a);
 int sock_connect(int fd, const struct sock_addr *a);
 /* A connection, or a negative errno. */
 int sock_accept(int fd);
-/* What came of a connect that was in progress: 0 or a negative errno. */
+/* The outcome of a connect that was in progress: 0 or a negative errno. */
 int sock_error(int fd);
 /* Has the other end closed it? Is there something to read, or its end? */
 int sock_ended(int fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What stands in the way, said to a person: with the limit that is to change. */
+/* The cause of an errno, said to a person: with the limit that is to change. */
 #include "../messages.h"
 #include "private.h"
 #include <errno.h>

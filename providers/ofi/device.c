@@ -90,7 +90,7 @@ static int find_port(struct ofi_device *w, char *why, size_t size)
 	return 0;
 }
 
-/* What fi_getinfo() calls an address. */
+/* The name of an address for fi_getinfo(). */
 static void name_node(struct ofi_device *w)
 {
 	char text[96];

@@ -3,7 +3,7 @@
 #define OFI_DEVICE_H
 
 /*
- * What stands behind "ofi:", PROVIDER[,INTERFACE-or-ADDRESS-or-DEVICE], and
+ * The text behind "ofi:", PROVIDER[,INTERFACE-or-ADDRESS-or-DEVICE], and
  * what there is to stand there.
  */
 #include <stddef.h>

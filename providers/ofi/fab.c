@@ -380,7 +380,7 @@ int fab_grant(struct fab *f, uint32_t n)
 	return 0;
 }
 
-/* Those that are posted too many stay idle once a message was in them. */
+/* Buffers beyond the grant stay idle once a message was in them. */
 void fab_ungrant(struct fab *f, uint32_t n)
 {
 	f->wanted -= n;

@@ -30,7 +30,7 @@ enum fab_kind {
 	FAB_READ,
 };
 
-/* What an operation of libfabric is known by: its context. */
+/* The context of an operation of libfabric. */
 struct fab_op {
 	struct fi_context2 context;	/* some providers' own */
 	enum fab_kind kind;
@@ -58,7 +58,7 @@ struct fab_mr {
 	uint64_t base, key;
 };
 
-/* What happens, said from inside fab_progress(). */
+/* Events, from inside fab_progress(). */
 struct fab_events {
 	/* A message; data is valid until it returns. */
 	void (*message)(void *arg, const uint8_t *data, size_t len);
@@ -67,7 +67,7 @@ struct fab_events {
 	void (*send_failed)(void *arg, uint64_t owner, int err);
 };
 
-/* What libfabric has at an address: see fab_remove(). */
+/* Operations of libfabric at an address: see fab_remove(). */
 struct fab_known {
 	uint8_t doubt;			/* the last try to send there failed */
 	uint32_t kept;			/* insertions that were not taken back */
@@ -98,7 +98,7 @@ struct fab {
 	uint8_t *scratch;		/* FAB_MSG bytes */
 };
 
-/* What to open: libfabric's name of it, and where. */
+/* The device to open: libfabric's names of it. */
 struct fab_device {
 	const char *provider;		/* "tcp;ofi_rxm" */
 	const char *node;		/* address in writing, or NULL */

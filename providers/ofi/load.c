@@ -171,7 +171,7 @@ static void first_look(void)
 	lib.freeinfo(hints);
 }
 
-/* Is that a function of the program itself, without its libraries? */
+/* A function of the program itself, without its libraries? */
 static int is_of_program(void (*handler)(int))
 {
 	Dl_info program, now;

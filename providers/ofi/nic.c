@@ -190,7 +190,7 @@ static VIP_RETURN ofi_open(struct eng_nic *nic, const char *rest,
 	return VIP_SUCCESS;
 }
 
-/* What the process still has when it exits is the kernel's to take. */
+/* The kernel takes what the process still has when it exits. */
 static void ofi_close(struct eng_nic *nic)
 {
 	struct ofi_nic *n = ofi_nic_of(nic);
@@ -212,7 +212,7 @@ static void ofi_close(struct eng_nic *nic)
 	memset(n, 0, sizeof(*n));
 }
 
-/* Its sockets cost a system call: seldom, where progress is made in a spin. */
+/* The link's sockets cost a system call: seldom in a spin. */
 static int look_at_link(struct ofi_nic *n)
 {
 	if (++n->spins < LINK_EVERY)

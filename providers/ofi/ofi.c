@@ -54,7 +54,7 @@ static VIP_RETURN resolve(struct vipl_nic *nic, const char *name,
 	return VIP_SUCCESS;
 }
 
-/* What the host calls itself: its directory knows. */
+/* The host's own name: its directory knows. */
 static int asked_name(const struct ofi_nic *n, const struct ofi_host *h,
 		      char *name, size_t size)
 {

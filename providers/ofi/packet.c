@@ -33,8 +33,8 @@ static void fill_head(struct ofi_peer *p, struct ofi_head *head,
 }
 
 /*
- * What fab_send() said. EAGAIN is no news while the connection is made; after
- * OFI_STUCK_NS it is a peer that cannot be reached.
+ * The result of fab_send(). EAGAIN is no news while the connection is made;
+ * after OFI_STUCK_NS it is a peer that cannot be reached.
  */
 static int sent(struct ofi_peer *p, int err)
 {
@@ -162,7 +162,7 @@ void ofi_message(void *nic, const uint8_t *data, size_t len)
 	p = by_index(n, head.peer);
 	if (!p || p->nonce != head.nonce || p->state == OFI_GONE)
 		return;
-	/* It sends nothing before it has our hello, nor we before its own. */
+	/* A peer sends nothing before it has our hello, nor we before its. */
 	if (p->state == OFI_HANDSHAKE) {
 		ofi_lose(p, -EPROTO);
 		return;
@@ -175,7 +175,7 @@ void ofi_message(void *nic, const uint8_t *data, size_t len)
 		return;
 	switch (head.type) {
 	case OFI_PACKET:
-		/* Those that came before the end are still delivered. */
+		/* Packets that came before the end are still delivered. */
 		if (!p->disconnected)
 			packet_came(p, data + sizeof(head),
 				    len - sizeof(head));

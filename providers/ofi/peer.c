@@ -11,7 +11,7 @@
 #define DISCONNECT_NAP_NS	20000	/* between two polls for the ACK */
 #define FLUSH_NS	200000000u	/* reads of a closed connection end */
 
-/* What two NICs tell each other; host byte order, which link compares. */
+/* The hello of a NIC; host byte order, which link compares. */
 struct ofi_hello {
 	uint64_t nonce;			/* for messages to the sender */
 	uint32_t index;			/* the same */
@@ -272,7 +272,7 @@ static int on_answered(void *nic, void *peer, const struct eng_hello *theirs)
 	int err;
 
 	(void)nic;
-	/* What came early was against the rules. */
+	/* Packets that came early were against the rules. */
 	if (p->state != OFI_HANDSHAKE)
 		return -EPROTO;
 	err = take_hello(p, p->lp, theirs);
@@ -365,7 +365,7 @@ static void disconnect(struct ofi_peer *p)
 }
 
 /*
- * Its connection is closed before the engine hears of the end: no byte of a
+ * The connection is closed before the engine hears of the end: no byte of a
  * pull moves into the program's memory afterwards.
  */
 void ofi_disconnecting(struct ofi_peer *p, uint64_t now)
@@ -474,7 +474,7 @@ void ofi_peer_release(struct eng_peer *peer)
 	struct ofi_peer *p = ofi_peer_of(peer);
 	struct ofi_nic *n = p->on;
 
-	/* Its handshake did not begin at all. */
+	/* The handshake did not begin at all. */
 	if (!n)
 		return;
 	p->state = OFI_GONE;

@@ -142,7 +142,7 @@ static void old_mr(struct ofi_mrs *mrs, struct mr *m)
 	*list = m;
 }
 
-/* What other ends are to read of that memory, if it is there. */
+/* Export memory that other ends are to read, if it is there. */
 static const void *source(struct mr *m, const void *addr, size_t len)
 {
 	if (!m->copy)
@@ -203,7 +203,7 @@ void ofi_unexport_mem(struct eng_peer *peer, const struct eng_src *src)
 }
 
 /*
- * Those of a lost peer are not reported: the engine hears of the peer when the
+ * Pulls of a lost peer are not reported: the engine hears of the peer when the
  * last read has ended, and its connections end with everything flushed. Or a
  * kill of the other end would look like an error of one message's, or not,
  * depending on which socket tells of it first.
@@ -243,7 +243,7 @@ static void advance(struct ofi_pull *t, uint64_t len)
 		t->dst++;
 		t->dst_at = 0;
 	}
-	/* What the other end said of its segments does not add up. */
+	/* The other end's segments do not add up. */
 	if (t->left && (t->src == e->nsrc || t->dst == e->ndst)) {
 		t->left = 0;
 		t->err = -EPROTO;
@@ -262,7 +262,7 @@ static struct ofi_read *new_read(struct ofi_nic *n)
 	return r;
 }
 
-/* One that is not in use, with its buffer: it stays the first of those. */
+/* A read that is not in use, with its buffer: it stays the first of those. */
 static struct ofi_read *idle_read(struct ofi_nic *n)
 {
 	struct ofi_read *r = n->idle_reads;
@@ -278,7 +278,7 @@ static struct ofi_read *idle_read(struct ofi_nic *n)
 	return r;
 }
 
-/* One without a buffer comes first only where the others have none either. */
+/* A read without a buffer comes first only where the others have none. */
 static void not_in_use(struct ofi_nic *n, struct ofi_read *r)
 {
 	struct ofi_read **at = &n->idle_reads;
@@ -416,7 +416,7 @@ void ofi_read_done(void *nic, struct fab_read *read, int err)
 		if (err)
 			ofi_lose(t->peer, err);
 	}
-	/* One that is queued ends in ofi_pulls(). */
+	/* A pull that is queued ends in ofi_pulls(). */
 	if (t->err)
 		t->left = 0;
 	if (!t->reads && !t->queued)

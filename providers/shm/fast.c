@@ -86,7 +86,7 @@ static ALWAYS_INLINE void put(struct ring_out *o, const struct eng_vi *v,
 #endif
 }
 
-/* What they need is in the VI: kept in no register on the short way. */
+/* All that they need is in the VI: kept in no register on the fast path. */
 static __attribute__((noinline)) VIP_RETURN
 post_send_held(struct eng_vi *v, VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
 {
@@ -169,7 +169,7 @@ VIP_RETURN shm_send_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	return eng_send_done(obj, h, out);
 }
 
-/* It is collected, and a thread sleeps for the queue's lock. */
+/* The message is collected, and a thread sleeps for the queue's lock. */
 static __attribute__((noinline)) VIP_RETURN unlocked_both(struct eng_nic *nic,
 							  struct eng_lock *l)
 {
@@ -179,8 +179,8 @@ static __attribute__((noinline)) VIP_RETURN unlocked_both(struct eng_nic *nic,
 }
 
 /*
- * It is collected, and the line behind is on another page: it may be the
- * ring's first, and the sender may wait for those before it.
+ * The message is collected, and the line behind is on another page: it may be
+ * the ring's first, and the sender may wait for those before it.
  */
 static __attribute__((noinline)) VIP_RETURN
 page_taken(struct eng_nic *nic, struct eng_lock *l, struct ring_in *in)

@@ -8,7 +8,7 @@ const struct vipl_host *shm_host;
 
 static void part(struct eng_peer *peer)
 {
-	/* What is in its ring arrives; releasing it says good-bye. */
+	/* Packets in its ring arrive; releasing it sends DISCONNECT. */
 	(void)peer;
 }
 

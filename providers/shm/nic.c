@@ -49,7 +49,7 @@ static void read_conf(struct shm_nic *n)
 
 static void identify(struct shm_nic *n, struct vipl_identity *id)
 {
-	/* What opens it again. */
+	/* The name that opens the NIC again. */
 	memcpy(id->name, "shm:", 5);
 	strncpy(id->name + 4, n->space, sizeof(id->name) - 5);
 	memcpy(id->addr, n->addr, SHM_ADDR_LEN);

@@ -13,7 +13,7 @@
 
 enum { FILE_RING, FILE_STATUS, FILE_DOORBELL, FILES };
 
-/* What two NICs tell each other, beside the files. */
+/* The hello of a NIC, beside the files. */
 struct shm_hello {
 	uint8_t addr[SHM_ADDR_LEN];
 	uint32_t lines, eager;		/* of the rings */
@@ -568,7 +568,7 @@ int shm_poll(struct shm_peer *p, int most)
 		if (!word)
 			break;
 		type = (uint32_t)(word >> 32);
-		/* What fits into the line of its word needs no look. */
+		/* A packet of one line needs no check. */
 		lines = type == RING_SHORT && (uint32_t)word <= 8 ? 1 :
 			lines_of(p, word);
 		if (!lines || (type != RING_PAD &&

@@ -60,7 +60,7 @@ struct shm_nic {
 	uint32_t exports, export_free;	/* export_free: index + 1, or 0 */
 };
 
-/* What is left to send of a pull that a peer has asked for. */
+/* The rest to send of a pull that a peer has asked for. */
 struct shm_answer {
 	struct shm_answer *next;
 	uint64_t id;			/* the peer's */

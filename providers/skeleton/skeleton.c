@@ -227,7 +227,7 @@ static void part(struct eng_peer *eng)
 	pthread_mutex_unlock(&lock);
 }
 
-/* What it sent is still to be delivered, what was sent to it is not. */
+/* Letters of the peer are still to be delivered, letters to it are not. */
 static void peer_release(struct eng_peer *eng)
 {
 	struct peer *p = eng_peer_priv(eng);
@@ -267,7 +267,7 @@ static int xmit(struct eng_peer *eng, const struct eng_header *h,
 		len += payload[i].iov_len;
 	pthread_mutex_lock(&lock);
 	if (!p->other) {
-		/* Its farewell is in our inbox, or was. */
+		/* The peer's farewell is in our inbox, or was. */
 		err = -EPIPE;
 	} else if (p->sent >= WINDOW) {
 		p->blocked = 1;
@@ -395,7 +395,7 @@ static int progress(struct eng_nic *eng, unsigned int budget)
 	return did;
 }
 
-/* What was told before it is in the inbox, or was. */
+/* Letters that came before it are in the inbox, or were. */
 static int arm(struct eng_nic *eng)
 {
 	struct nic *nic = eng_nic_priv(eng);
@@ -416,7 +416,7 @@ static void disarm(struct eng_nic *eng)
 	(void)eng;
 }
 
-/* It may return early, and does for a signal. */
+/* The wait may return early, and does for a signal. */
 static void sleep_until(struct eng_nic *eng, uint64_t ns)
 {
 	struct nic *nic = eng_nic_priv(eng);
@@ -488,7 +488,7 @@ static VIP_RETURN discover(struct vipl_nic *nic, struct vipl_named *out,
 	return VIP_SUCCESS;
 }
 
-/* What there is belongs to the parent, and one of its threads has the lock. */
+/* All NICs belong to the parent, and one of its threads has the lock. */
 static void fork_child(void)
 {
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
