@@ -165,9 +165,11 @@ static int serve(struct vipl_nic *nic, const struct source *s)
 	for (i = 0; i < BATCH; i++) {
 		vipl_lock(&n->lock);
 		p = vipl_is_live(s->obj, s->handle) ? next(s) : NULL;
-		/* Inside the lock: a cancel finds the gate shut, or no call. */
+		/*
+		 * Inside the lock: a cancel finds the guard held, or no call.
+		 */
 		if (p)
-			vipl_lock(&n->gate);
+			vipl_lock(&n->call_guard);
 		vipl_unlock(&n->lock);
 		if (!p)
 			return 0;
@@ -176,7 +178,7 @@ static int serve(struct vipl_nic *nic, const struct source *s)
 		/* If the handler forked, there is no such queue any more. */
 		if (!atomic_load(&nic->obj.refs))
 			return -1;
-		vipl_unlock(&n->gate);
+		vipl_unlock(&n->call_guard);
 	}
 	return 1;
 }

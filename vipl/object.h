@@ -17,8 +17,9 @@
  * is held over operations that do not sleep for long, and notify->lock over
  * looks at the queue.
  *
- * notify->gate is held over a handler of the program, by the service thread
- * alone; a thread that destroys the queue takes it once, holding no other lock.
+ * notify->call_guard is held over a handler of the program, by the service
+ * thread alone; a thread that destroys the queue takes it once, holding no
+ * other lock.
  */
 
 #include <pthread.h>
@@ -66,7 +67,7 @@ struct vipl_nic {
 /* The handlers that wait for a completion of one queue or CQ, see notify.c. */
 struct vipl_notify {
 	struct vipl_mutex lock;
-	struct vipl_mutex gate;		/* a handler of this queue runs */
+	struct vipl_mutex call_guard;	/* a handler of this queue runs */
 	/* An event will come; written under lock, before it is asked for. */
 	_Atomic int armed;
 	struct vipl_pending *first;	/* under lock */

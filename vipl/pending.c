@@ -30,6 +30,6 @@ void vipl_notify_drain(struct vipl_notify *n)
 {
 	if (vipl_inside)
 		return;
-	vipl_lock(&n->gate);
-	vipl_unlock(&n->gate);
+	vipl_lock(&n->call_guard);
+	vipl_unlock(&n->call_guard);
 }
