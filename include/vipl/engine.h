@@ -196,7 +196,7 @@ struct eng_transport {
 	 * is granted.
 	 */
 	int (*export_mem)(struct eng_peer *peer, void *region_priv,
-		      const void *addr, size_t len, struct eng_src *src);
+			  const void *addr, size_t len, struct eng_src *src);
 	void (*unexport_mem)(struct eng_peer *peer, const struct eng_src *src);
 
 	/* Begin a pull: 0 (eng_pulled() follows, perhaps before it returns),

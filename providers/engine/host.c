@@ -54,9 +54,9 @@ void eng_time(struct eng_nic *nic, struct eng_vi *v, uint64_t when)
 		return;
 	nic->next_time = when;
 	/* A thread that sleeps has to wake earlier now. */
-	if (nic->armed)
+	if (nic->armed) {
 		nic->t->wake(nic);
-	else if (!nic->leader && eng_get(&nic->tick) == TICK_PARKED) {
+	} else if (!nic->leader && eng_get(&nic->tick) == TICK_PARKED) {
 		atomic_store(&nic->tick, TICK_ON);
 		eng_futex_wake(&nic->tick);
 	}
