@@ -24,7 +24,7 @@
 				"give a number from 0 to 9999, such as shm:0"
 #define MSG_SHM_MEMORY		"shm:%.16s: no memory: %s"
 #define MSG_SHM_SOCKET		"shm:%.16s: no socket: %s"
-#define MSG_SHM_MEETING		"give a number from 0 to 9999; NICs of one number meet"
+#define MSG_SHM_NUMBER		"give a number from 0 to 9999; NICs of one number meet"
 #define MSG_SHM_SANDBOX		"memfd_create() fails: a sandbox, or too many open files"
 #define MSG_SHM_RING		"no memory for a peer"
 

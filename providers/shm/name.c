@@ -98,7 +98,7 @@ static int explain(const char *rest, char *line, size_t size)
 	int fd;
 
 	if (parse_space(rest, &space)) {
-		snprintf(line, size, "%s", MSG_SHM_MEETING);
+		snprintf(line, size, "%s", MSG_SHM_NUMBER);
 		return 0;
 	}
 	fd = memfd_create("vipl-explain", MFD_CLOEXEC | MFD_ALLOW_SEALING);
