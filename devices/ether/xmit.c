@@ -2,21 +2,7 @@
 /* Frames without data: acknowledgements, handshakes, resets. */
 
 #include "ether.h"
-
-/* A frame to be: the header but for its constants, and the body's length. */
-struct ctl {
-	const struct via_peer *peer;	/* if it is at hand */
-	const u8 *host;		/* NULL: all */
-	u64 cookie;
-	u32 dst;
-	u32 vi;			/* id of ours; 0: none is known */
-	u32 flow;
-	u32 size;
-	u8 type;
-	u8 flags;
-	u8 marks;
-	bool plain;		/* of a connection without checksums */
-};
+#include "xmit.h"
 
 /*
  * A hello names the session of its frame.  Without one, a host that has no key
@@ -38,8 +24,9 @@ static const struct via_ether_link *open_link(struct via_ether_nic *nic,
 	return nic->ops->link_open(nic, link, host, 0) ? link : NULL;
 }
 
-static noinline void trace_sent(struct via_ether_nic *nic, const struct ctl *c,
-				const void *body, u32 len)
+static noinline void trace_sent(struct via_ether_nic *nic,
+				const struct via_xmit *c, const void *body,
+				u32 len)
 {
 	struct via_trace_frame t = {
 		.host = c->host,
@@ -61,13 +48,8 @@ static noinline void trace_sent(struct via_ether_nic *nic, const struct ctl *c,
 	__via_trace_sent(nic, &t);
 }
 
-/*
- * Send one frame by itself, with @body behind its header; its seal, unless it
- * is @plain, comes last.  False: nothing was sent.  The NIC is full, or the frame
- * is for a host with a key, and there is no session.
- */
-static bool send_one(struct via_ether_nic *nic, const struct ctl *c,
-		     const void *body)
+bool via_ether_xmit(struct via_ether_nic *nic, const struct via_xmit *c,
+		    const void *body)
 {
 	const u32 size = sizeof(struct via_wire) + c->size;
 	const struct via_ether_link *link;
@@ -123,9 +105,9 @@ out:
 }
 
 /* A frame of @type on the connection.  A queue lock held. */
-static struct ctl on_conn(const struct via_ether_vi *ev, u8 type, u32 size)
+static struct via_xmit on_conn(const struct via_ether_vi *ev, u8 type, u32 size)
 {
-	return (struct ctl) {
+	return (struct via_xmit) {
 		.peer = ev->peer,
 		.host = ev->conn.remote.addr,
 		.cookie = ev->conn.remote_cookie,
@@ -145,7 +127,7 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 		struct via_wire_ack a;
 		struct via_wire_range range[VIA_WIRE_RANGES_MAX];
 	} __packed f __uninitialized;
-	struct ctl c = on_conn(ev, VIA_WIRE_ACK, sizeof(f.a));
+	struct via_xmit c = on_conn(ev, VIA_WIRE_ACK, sizeof(f.a));
 	struct via_range range[VIA_WIN_RANGES] __uninitialized;
 	u32 ack = ev->rcv.win.next;
 
@@ -163,7 +145,7 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 	f.a.share = cpu_to_be16(READ_ONCE(ev->nic->incast.share));
 	f.a.zero = 0;
 	c.size += f.a.n * sizeof(f.range[0]);
-	if (!send_one(ev->nic, &c, &f)) {
+	if (!via_ether_xmit(ev->nic, &c, &f)) {
 		/* It is owed, also if all had been told before. */
 		if (ev->snd.acked == ack)
 			WRITE_ONCE(ev->snd.acked, ack - 1);
@@ -223,7 +205,7 @@ void via_ether_send_disconnect(const struct via_peer *peer,
 		.reason = cpu_to_be32(end->reason),
 		.src = cpu_to_be32(end->src),
 	};
-	struct ctl c = {
+	struct via_xmit c = {
 		.peer = peer,
 		.host = end->host.addr,
 		.cookie = end->cookie,
@@ -235,7 +217,7 @@ void via_ether_send_disconnect(const struct via_peer *peer,
 		.plain = end->plain,
 	};
 
-	send_one(peer->nic, &c, &e);
+	via_ether_xmit(peer->nic, &c, &e);
 }
 
 void via_ether_refuse(struct via_ether_nic *nic, u8 reason,
@@ -251,7 +233,7 @@ void via_ether_refuse(struct via_ether_nic *nic, u8 reason,
 			.reason = cpu_to_be32(reason),
 		},
 	};
-	struct ctl ctl = {
+	struct via_xmit ctl = {
 		.host = c->host.addr,
 		.cookie = c->cookie,
 		.size = sizeof(f.a),
@@ -263,7 +245,7 @@ void via_ether_refuse(struct via_ether_nic *nic, u8 reason,
 		memcpy(f.reply, reply->data, reply->len);
 		ctl.size += reply->len;
 	}
-	send_one(nic, &ctl, &f);
+	via_ether_xmit(nic, &ctl, &f);
 }
 
 /* WAIT, REFUSE, CONFIRM, CANCEL: about the request, or the ACCEPT, of @c. */
@@ -274,7 +256,7 @@ void via_ether_answer(struct via_ether_nic *nic, u32 flow, u8 type, u8 reason,
 		.vi = cpu_to_be32(c->vi),
 		.reason = cpu_to_be32(reason),
 	};
-	struct ctl ctl = {
+	struct via_xmit ctl = {
 		.host = c->host.addr,
 		.cookie = c->cookie,
 		.flow = flow,
@@ -282,7 +264,7 @@ void via_ether_answer(struct via_ether_nic *nic, u32 flow, u8 type, u8 reason,
 		.type = type,
 	};
 
-	send_one(nic, &ctl, &a);
+	via_ether_xmit(nic, &ctl, &a);
 }
 
 static void fill_addr(struct via_wire_addr *w, const struct via_net_addr *a)
@@ -333,9 +315,8 @@ static u32 time_left(const struct via_ether_vi *ev)
 		     VIA_WIRE_FOREVER - 1);
 }
 
-/* What others are told of the NIC. */
-static void fill_hello(struct via_wire_hello *h,
-		       const struct via_ether_nic *nic)
+void via_ether_fill_hello(struct via_wire_hello *h,
+			  const struct via_ether_nic *nic)
 {
 	h->epoch = cpu_to_be64(nic->epoch);
 	h->frames = cpu_to_be32(via_ether_credit(nic));
@@ -385,7 +366,7 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 		struct via_wire_hello h;
 		struct via_wire_conn c;
 	} __packed __aligned(8) f = {};
-	struct ctl ctl = {
+	struct via_xmit ctl = {
 		.peer = ev->peer,
 		.host = ev->conn.remote.addr,
 		.dst = client ? via_ether_id(vi) : 0,
@@ -396,7 +377,7 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 		.type = type,
 	};
 
-	fill_hello(&f.h, ev->nic);
+	via_ether_fill_hello(&f.h, ev->nic);
 	if (client)
 		ev->attempt.token = via_peer_told(ev->peer);
 	f.h.token = cpu_to_be64(client ? ev->attempt.token : fresh_token(ev));
@@ -419,7 +400,7 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	reply = via_conn_reply(vi);
 	if (reply && type == VIA_WIRE_ACCEPT)
 		fill_reply(&f.c, reply);
-	return send_one(ev->nic, &ctl, &f);
+	return via_ether_xmit(ev->nic, &ctl, &f);
 }
 
 bool via_ether_may_challenge(struct via_ether_nic *nic,
@@ -445,7 +426,7 @@ static void challenge(struct via_ether_nic *nic,
 		      const struct via_token_of *of)
 {
 	struct via_wire_hello hello = {};
-	struct ctl c = {
+	struct via_xmit c = {
 		.host = f->src,
 		.dst = asked->vi,
 		.cookie = asked->sender_cookie,
@@ -457,11 +438,11 @@ static void challenge(struct via_ether_nic *nic,
 		return;
 	if (!via_ether_sum_ok(nic, f, h))
 		return;
-	fill_hello(&hello, nic);
+	via_ether_fill_hello(&hello, nic);
 	hello.token = cpu_to_be64(via_ether_token_make(nic, of));
 	hello.nonce = cpu_to_be64(via_session_tell(nic, f->src,
 						   &asked->hello));
-	send_one(nic, &c, &hello);
+	via_ether_xmit(nic, &c, &hello);
 }
 
 /* An authenticator proves more than a token, which proves nothing without. */
@@ -516,7 +497,7 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
 		.seq = cpu_to_be32(seq),
 		.src = cpu_to_be32(id),
 	};
-	struct ctl c = {
+	struct via_xmit c = {
 		.host = host,
 		.cookie = cookie,
 		.size = sizeof(e),
@@ -525,7 +506,7 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
 
 	if (via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER, asked,
 				 VIA_WIRE_END_LEN) &&
-	    send_one(nic, &c, &e))
+	    via_ether_xmit(nic, &c, &e))
 		via_ether_count(nic, RESETS_OUT);
 }
 
@@ -541,7 +522,7 @@ void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
 		.seq = cpu_to_be32(h->seq),
 		.src = cpu_to_be32(h->dst),
 	};
-	struct ctl c = {
+	struct via_xmit c = {
 		.host = host,
 		.cookie = h->cookie,
 		.size = sizeof(e),
@@ -550,7 +531,7 @@ void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
 
 	if (known || via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER,
 					  asked, VIA_WIRE_END_LEN))
-		send_one(nic, &c, &e);
+		via_ether_xmit(nic, &c, &e);
 }
 
 /*
@@ -562,7 +543,7 @@ void via_ether_send_version(struct via_ether_nic *nic,
 {
 	const struct via_wire *w = f->hdr;
 	char text[VIA_HOST_TEXT];
-	struct ctl c = {
+	struct via_xmit c = {
 		.host = f->src,
 		.type = VIA_WIRE_VERSIONS,
 		.flags = VIA_WIRE_VERSION_MIN,
@@ -585,7 +566,7 @@ void via_ether_send_version(struct via_ether_nic *nic,
 			    nic->ka->name,
 			    via_host_text(text, f->src, nic->host.len),
 			    w->version, VIA_WIRE_VERSION);
-	if (send_one(nic, &c, f->hdr))
+	if (via_ether_xmit(nic, &c, f->hdr))
 		via_ether_count(nic, VERSIONS_OUT);
 }
 
@@ -601,7 +582,7 @@ void via_ether_send_heartbeat(struct via_ether_nic *nic, const struct via_peer *
 		.connections = cpu_to_be32(b->connections),
 		.digest = cpu_to_be32(b->digest),
 	};
-	struct ctl c = {
+	struct via_xmit c = {
 		.peer = peer,
 		.host = host,
 		.cookie = epoch,
@@ -609,13 +590,13 @@ void via_ether_send_heartbeat(struct via_ether_nic *nic, const struct via_peer *
 		.type = type,
 	};
 
-	send_one(nic, &c, &w);
+	via_ether_xmit(nic, &c, &w);
 }
 
 bool via_ether_send_acks(const struct via_peer *peer, struct via_acks_frame *f)
 {
 	struct via_ether_nic *nic = peer->nic;
-	struct ctl c = {
+	struct via_xmit c = {
 		.peer = peer,
 		.host = peer->host.addr,
 		.cookie = READ_ONCE(peer->epoch),
@@ -624,7 +605,7 @@ bool via_ether_send_acks(const struct via_peer *peer, struct via_acks_frame *f)
 	};
 
 	f->a = (struct via_wire_acks) { .count = cpu_to_be16(f->count) };
-	if (!send_one(nic, &c, f))
+	if (!via_ether_xmit(nic, &c, f))
 		return false;
 	via_ether_count(nic, BATCHES_OUT);
 	via_ether_count_add(nic, ACKS_OUT, f->count);
@@ -646,7 +627,7 @@ void via_ether_send_list(const struct via_peer *peer, u64 epoch, u64 low,
 			.high = cpu_to_be64(high),
 		},
 	};
-	struct ctl c = {
+	struct via_xmit c = {
 		.peer = peer,
 		.host = peer->host.addr,
 		.cookie = epoch,
@@ -657,7 +638,7 @@ void via_ether_send_list(const struct via_peer *peer, u64 epoch, u64 low,
 
 	for (i = 0; i < n; i++)
 		f.cookie[i] = cpu_to_be64(cookie[i]);
-	if (send_one(nic, &c, &f))
+	if (via_ether_xmit(nic, &c, &f))
 		via_ether_count(nic, LISTS_OUT);
 }
 
@@ -666,9 +647,9 @@ bool via_ether_send_name(struct via_ether_nic *nic, const u8 *host, u8 type,
 			 u32 nonce, const char *name)
 {
 	struct via_wire_name n = { .nonce = cpu_to_be32(nonce) };
-	struct ctl c = { .host = host, .size = sizeof(n), .type = type };
+	struct via_xmit c = { .host = host, .size = sizeof(n), .type = type };
 
 	n.name_len = strnlen(name, VIA_WIRE_NAME_MAX);
 	memcpy(n.name, name, n.name_len);
-	return send_one(nic, &c, &n);
+	return via_ether_xmit(nic, &c, &n);
 }

@@ -454,8 +454,8 @@ mutant("resets-unbound", "devices/ether/xmit.c", "sim", "",
        "a flood of frames for unknown VIs is answered frame by frame",
        ("	if (via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER, asked,\n"
         "				 VIA_WIRE_END_LEN) &&\n"
-        "	    send_one(nic, &c, &e))",
-        "	if (send_one(nic, &c, &e))"), sim="hostile many")
+        "	    via_ether_xmit(nic, &c, &e))",
+        "	if (via_ether_xmit(nic, &c, &e))"), sim="hostile many")
 
 # What is told and answered to hosts that are not known.
 LIMIT = "devices/ether/proto/ratelimit.c"
