@@ -280,11 +280,97 @@ static enum via_auth_error verify(struct via_ether_session *s,
 				f->nchunks, h->len);
 }
 
-static bool refuse(struct via_ether_nic *nic, enum via_auth_error err)
+/* A frame that a session has not taken. */
+static enum via_session_result not_taken(enum via_auth_error err)
 {
-	if (err == VIA_AUTH_OLD)
+	return err == VIA_AUTH_OLD ? VIA_SESSION_OLD : VIA_SESSION_FORGED;
+}
+
+/* The first frame of the other end under @next, which it proves. */
+static enum via_session_result take_next(struct via_peer *peer,
+					 struct via_ether_secret *secret,
+					 struct via_ether_session *next)
+{
+	return install(peer, secret, next) ? VIA_SESSION_TAKEN :
+					     VIA_SESSION_DROPPED;
+}
+
+bool via_session_named(const struct via_ether_secret *secret,
+		       const struct via_hello_hdr *hello)
+{
+	return names(rcu_dereference(secret->cur), hello) ||
+	       names(rcu_dereference(secret->next), hello);
+}
+
+/* A request that names neither session begins one, if it is what it says. */
+static enum via_session_result begin_by(struct via_peer *peer,
+					struct via_ether_secret *secret,
+					const struct via_ether_frame *f,
+					const struct via_frame_hdr *h,
+					const struct via_hello_hdr *hello)
+{
+	struct via_ether_session *s = begin(peer, secret, hello);
+	enum via_auth_error err;
+
+	if (!s)
+		return VIA_SESSION_DROPPED;
+	err = verify(s, f, h);
+	if (err == VIA_AUTH_OK && install(peer, secret, s))
+		return VIA_SESSION_TAKEN;
+	kfree_sensitive(s);
+	if (err == VIA_AUTH_FORGED)
+		log_keys(peer, "sends requests with a wrong tag: is its key the same?");
+	return not_taken(err);
+}
+
+enum via_session_result via_session_request(struct via_peer *peer,
+					    struct via_ether_secret *secret,
+					    const struct via_ether_frame *f,
+					    const struct via_frame_hdr *h,
+					    const struct via_hello_hdr *hello,
+					    bool begins)
+{
+	struct via_ether_session *cur = rcu_dereference(secret->cur);
+	struct via_ether_session *next = rcu_dereference(secret->next);
+	enum via_auth_error err = VIA_AUTH_FORGED;
+
+	if (names(cur, hello)) {
+		err = verify(cur, f, h);
+		if (err == VIA_AUTH_OK)
+			return VIA_SESSION_TAKEN;
+	} else if (names(next, hello)) {
+		err = verify(next, f, h);
+		if (err == VIA_AUTH_OK)
+			return take_next(peer, secret, next);
+	} else if (begins) {
+		return begin_by(peer, secret, f, h, hello);
+	}
+	return not_taken(err);
+}
+
+enum via_session_result via_session_frame(struct via_peer *peer,
+					  struct via_ether_secret *secret,
+					  const struct via_ether_frame *f,
+					  const struct via_frame_hdr *h)
+{
+	struct via_ether_session *s = rcu_dereference(secret->cur);
+	enum via_auth_error err = VIA_AUTH_FORGED;
+
+	if (s)
+		err = verify(s, f, h);
+	if (likely(err == VIA_AUTH_OK))
+		return VIA_SESSION_TAKEN;
+	s = rcu_dereference(secret->next);
+	if (open(s) && verify(s, f, h) == VIA_AUTH_OK)
+		return take_next(peer, secret, s);
+	return not_taken(err);
+}
+
+static bool refuse(struct via_ether_nic *nic, enum via_session_result result)
+{
+	if (result == VIA_SESSION_OLD)
 		via_ether_count(nic, REPLAYED);
-	else
+	else if (result == VIA_SESSION_FORGED)
 		via_ether_count(nic, BAD_AUTH);
 	return false;
 }
@@ -310,9 +396,7 @@ static bool check_request(struct via_peer *peer,
 			  const struct via_ether_frame *f,
 			  struct via_frame_hdr *h)
 {
-	struct via_ether_session *cur = rcu_dereference(secret->cur);
-	struct via_ether_session *next = rcu_dereference(secret->next), *s;
-	enum via_auth_error err = VIA_AUTH_FORGED;
+	enum via_session_result result = VIA_SESSION_FORGED;
 	struct via_ether_nic *nic = peer->nic;
 	struct via_conn_hdr c;
 	bool named;
@@ -321,30 +405,16 @@ static bool check_request(struct via_peer *peer,
 		via_ether_count(nic, BAD_FIELD);
 		return false;
 	}
-	named = names(cur, &c.hello) || names(next, &c.hello);
-	if (names(cur, &c.hello)) {
-		err = verify(cur, f, h);
-		if (err == VIA_AUTH_OK)
-			return true;
-	} else if (names(next, &c.hello)) {
-		err = verify(next, f, h);
-		if (err == VIA_AUTH_OK)
-			return install(peer, secret, next);
-	} else if (!via_ether_may_challenge(nic, f, &c.hello)) {
+	named = via_session_named(secret, &c.hello);
+	if (!named && !via_ether_may_challenge(nic, f, &c.hello))
 		return false;
-	} else if (c.hello.nonce && token_holds(nic, f, &c)) {
-		s = begin(peer, secret, &c.hello);
-		if (!s)
-			return false;
-		err = verify(s, f, h);
-		if (err == VIA_AUTH_OK && install(peer, secret, s))
-			return true;
-		kfree_sensitive(s);
-		if (err == VIA_AUTH_FORGED)
-			log_keys(peer, "sends requests with a wrong tag: is its key the same?");
-	}
-	refuse(nic, err);
-	if (err == VIA_AUTH_OLD)
+	if (named || (c.hello.nonce && token_holds(nic, f, &c)))
+		result = via_session_request(peer, secret, f, h, &c.hello,
+					     !named);
+	if (result == VIA_SESSION_TAKEN)
+		return true;
+	refuse(nic, result);
+	if (result != VIA_SESSION_FORGED)
 		return false;
 	h->paid = !named;
 	/* As one without: a CHALLENGE tells how to begin, and no more. */
@@ -424,11 +494,10 @@ bool via_session_check(struct via_ether_nic *nic,
 	struct via_peer *peer = READ_ONCE(nic->nkeyed) ?
 				via_peer_find(nic, f->src) : NULL;
 	struct via_ether_secret *secret = secret_of(peer);
-	struct via_ether_session *s;
-	enum via_auth_error err = VIA_AUTH_FORGED;
+	enum via_session_result result;
 
 	if (!secret)
-		return refuse(nic, err);
+		return refuse(nic, VIA_SESSION_FORGED);
 	if (unlikely(via_wire_asks(h->type)))
 		return check_request(peer, secret, f, h);
 	if (unlikely(!names_known(peer, f, h)) &&
@@ -437,13 +506,6 @@ bool via_session_check(struct via_ether_nic *nic,
 		via_ether_count(nic, UNANSWERED);
 		return false;
 	}
-	s = rcu_dereference(secret->cur);
-	if (s)
-		err = verify(s, f, h);
-	if (likely(err == VIA_AUTH_OK))
-		return true;
-	s = rcu_dereference(secret->next);
-	if (open(s) && verify(s, f, h) == VIA_AUTH_OK)
-		return install(peer, secret, s);
-	return refuse(nic, err);
+	result = via_session_frame(peer, secret, f, h);
+	return likely(result == VIA_SESSION_TAKEN) || refuse(nic, result);
 }

@@ -114,6 +114,29 @@ enum via_auth_error via_session_take(struct via_ether_session *s,
 				     u32 len);
 /* The session for a frame with data to a peer; NULL: none. */
 struct via_ether_session *via_session_of(const struct via_peer *peer);
+/* What a session says to a frame with an authenticator. */
+enum via_session_result {
+	VIA_SESSION_TAKEN,		/* it is of the session, and new */
+	VIA_SESSION_OLD,		/* its number came before */
+	VIA_SESSION_FORGED,		/* it is not of the session */
+	VIA_SESSION_DROPPED,		/* no memory, or its nonce has served */
+};
+
+/* Does a request name one of the two sessions? */
+bool via_session_named(const struct via_ether_secret *secret,
+		       const struct via_hello_hdr *hello);
+/* A request of the peer.  @begins: if it names neither, it may begin one. */
+enum via_session_result via_session_request(struct via_peer *peer,
+					    struct via_ether_secret *secret,
+					    const struct via_ether_frame *f,
+					    const struct via_frame_hdr *h,
+					    const struct via_hello_hdr *hello,
+					    bool begins);
+/* Any other frame of the peer. */
+enum via_session_result via_session_frame(struct via_peer *peer,
+					  struct via_ether_secret *secret,
+					  const struct via_ether_frame *f,
+					  const struct via_frame_hdr *h);
 /*
  * Is a frame with an authenticator of the host that it comes from, and new?  A
  * request that is not so loses its flag AUTH, and is one without.  No lock held.

@@ -636,7 +636,7 @@ mutant("session-begun-again", SESSION, "sim", "",
 mutant("session-not-next", SESSION, "sim", "",
        "the session that was proposed is none",
        ("	if (open(s) && verify(s, f, h) == VIA_AUTH_OK)\n"
-        "		return install(peer, secret, s);\n", ""),
+        "		return take_next(peer, secret, s);\n", ""),
        sim="hostile")
 mutant("session-anew-unseen", SESSION, "sim", "",
        "connections outlive the restart of a host that has told of it",
