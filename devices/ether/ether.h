@@ -430,21 +430,10 @@ void via_ether_close(const struct via_seal *seal, void *frame, u32 size,
 		     u32 len);
 void via_ether_close_data(const struct via_ether_vi *ev, void *frame, u32 size,
 			  u32 len);
-/*
- * A frame with a seal: is it as it was sent?  A request of a host with a key may
- * come back without its flag AUTH: via_session_check().  BH off, RCU read side.
- */
-bool via_ether_open(struct via_ether_nic *nic, const struct via_ether_frame *f,
-		    struct via_frame_hdr *h);
 /* Of (PEER_)REQUEST the checksum is looked at by this, and counted. */
 bool via_ether_sum_ok(struct via_ether_nic *nic,
 		      const struct via_ether_frame *f,
 		      const struct via_frame_hdr *h);
-/* Must it have an authenticator, and has none?  Then it is counted.  Likewise. */
-bool via_ether_lacks_auth(struct via_ether_nic *nic,
-			  const struct via_ether_frame *f,
-			  const struct via_frame_hdr *h);
-
 /* Does a frame on this connection have what was agreed upon? */
 static inline bool via_ether_seal_fits(const struct via_ether_vi *ev,
 				       const struct via_frame_hdr *h)

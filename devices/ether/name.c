@@ -9,6 +9,7 @@
 #include <linux/random.h>
 #include <linux/sched/signal.h>
 #include <linux/wait.h>
+#include "admit.h"
 #include "ether.h"
 
 static bool answer_names = true;

@@ -9,6 +9,7 @@
 
 #include <linux/slab.h>
 #include <linux/timex.h>
+#include "admit.h"
 #include "ether.h"
 
 #define CHALLENGE_EVERY_MS	8

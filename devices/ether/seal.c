@@ -3,8 +3,7 @@
  * What lies behind the headers of a frame and is of all of it: a checksum, for
  * bytes that go bad inside a NIC or a switch, where no frame check guards them,
  * or an authenticator, for hosts with a key (session.h).  All frames that have
- * one of the two are closed here when they are sent, and opened here when they
- * come.
+ * one of the two are closed here when they are sent; admit.c opens them.
  */
 
 #include <linux/crc32c.h>
@@ -94,32 +93,4 @@ bool via_ether_sum_ok(struct via_ether_nic *nic,
 		return true;
 	via_ether_count(nic, BAD_SEAL);
 	return false;
-}
-
-/* What a host with a key may send before there is a session. */
-static bool may_lack_auth(u8 type)
-{
-	return via_wire_asks(type) || type == VIA_WIRE_CHALLENGE;
-}
-
-bool via_ether_lacks_auth(struct via_ether_nic *nic,
-			  const struct via_ether_frame *f,
-			  const struct via_frame_hdr *h)
-{
-	if (h->flags & VIA_WIRE_AUTH || may_lack_auth(h->type) ||
-	    likely(!via_secret_of(nic, f->src)))
-		return false;
-	via_ether_count(nic, BAD_AUTH);
-	return true;
-}
-
-bool via_ether_open(struct via_ether_nic *nic, const struct via_ether_frame *f,
-		    struct via_frame_hdr *h)
-{
-	if (h->flags & VIA_WIRE_AUTH)
-		return via_session_check(nic, f, h);
-	if (via_ether_lacks_auth(nic, f, h))
-		return false;
-	/* Of requests it is looked at last: most of a flood go before. */
-	return via_wire_asks(h->type) || via_ether_sum_ok(nic, f, h);
 }

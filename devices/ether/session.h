@@ -114,6 +114,7 @@ enum via_auth_error via_session_take(struct via_ether_session *s,
 				     u32 len);
 /* The session for a frame with data to a peer; NULL: none. */
 struct via_ether_session *via_session_of(const struct via_peer *peer);
+
 /* What a session says to a frame with an authenticator. */
 enum via_session_result {
 	VIA_SESSION_TAKEN,		/* it is of the session, and new */
@@ -137,12 +138,5 @@ enum via_session_result via_session_frame(struct via_peer *peer,
 					  struct via_ether_secret *secret,
 					  const struct via_ether_frame *f,
 					  const struct via_frame_hdr *h);
-/*
- * Is a frame with an authenticator of the host that it comes from, and new?  A
- * request that is not so loses its flag AUTH, and is one without.  No lock held.
- */
-bool via_session_check(struct via_ether_nic *nic,
-		       const struct via_ether_frame *f,
-		       struct via_frame_hdr *h);
 
 #endif /* _VIA_SESSION_H */

@@ -614,11 +614,11 @@ mutant("session-left", AUTH, "unit", "auth",
        ("	memzero_explicit(s, sizeof(*s));\n", "	(void)s;\n"))
 
 SEAL = "devices/ether/seal.c"
-mutant("auth-optional", SEAL, "sim", "",
+mutant("auth-optional", "devices/ether/admit.c", "sim", "",
        "frames in the name of a host with a key go without its tag",
        ("	    likely(!via_secret_of(nic, f->src)))",
         "	    true)"), sim="hostile")
-mutant("auth-unseen", SEAL, "sim", "",
+mutant("auth-unseen", "devices/ether/admit.c", "sim", "",
        "frames with any tag are taken",
        ("		return via_session_check(nic, f, h);", "		return true;"),
        sim="hostile")
@@ -654,7 +654,7 @@ mutant("key-one-side", "devices/ether/xmit.c", "sim", "",
        "a host without the key is asked with its token, and accepts in vain",
        ("	if (seal->keyed && !seal->session)\n		hello->token = 0;\n",
         ""), sim="hostile")
-mutant("request-lost-session", SESSION, "sim", "",
+mutant("request-lost-session", "devices/ether/admit.c", "sim", "",
        "a host that has lost its session is not reached any more",
        ("	h->flags &= ~VIA_WIRE_AUTH;\n	return true;", "	return false;"),
        sim="hostile time")

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Who is heard, who is answered, and how much: by the list of hosts, by tokens
+ * of address, by sessions, and by a limit on answers to hosts that are not known.
+ */
+
+#include "admit.h"
+#include "ether.h"
+#include "xmit.h"
+
+static bool refuse(struct via_ether_nic *nic, enum via_session_result result)
+{
+	if (result == VIA_SESSION_OLD)
+		via_ether_count(nic, REPLAYED);
+	else if (result == VIA_SESSION_FORGED)
+		via_ether_count(nic, BAD_AUTH);
+	return false;
+}
+
+/* Does the token in a request hold?  No answer. */
+static bool token_holds(struct via_ether_nic *nic,
+			const struct via_ether_frame *f,
+			const struct via_conn_hdr *c)
+{
+	struct via_token_of of;
+
+	via_ether_token_of(&of, nic, f->src, c->hello.epoch);
+	return via_ether_token_holds(nic, &of, c->hello.token);
+}
+
+/*
+ * A request names its session.  Where that is none of the two it may begin one,
+ * if its address is proven: else anyone could have keys derived here.  And a
+ * flood of them ends at the limit that CHALLENGE has.
+ */
+static bool check_request(struct via_peer *peer,
+			  struct via_ether_secret *secret,
+			  const struct via_ether_frame *f,
+			  struct via_frame_hdr *h)
+{
+	enum via_session_result result = VIA_SESSION_FORGED;
+	struct via_ether_nic *nic = peer->nic;
+	struct via_conn_hdr c;
+	bool named;
+
+	if (via_wire_parse_hello(f->hdr, &c.hello)) {
+		via_ether_count(nic, BAD_FIELD);
+		return false;
+	}
+	named = via_session_named(secret, &c.hello);
+	if (!named && !via_ether_may_challenge(nic, f, &c.hello))
+		return false;
+	if (named || (c.hello.nonce && token_holds(nic, f, &c)))
+		result = via_session_request(peer, secret, f, h, &c.hello,
+					     !named);
+	if (result == VIA_SESSION_TAKEN)
+		return true;
+	refuse(nic, result);
+	if (result != VIA_SESSION_FORGED)
+		return false;
+	h->paid = !named;
+	/* As one without: a CHALLENGE tells how to begin, and no more. */
+	h->flags &= ~VIA_WIRE_AUTH;
+	return true;
+}
+
+/* Is it the cookie of that VI?  What a lock guards is seen later. */
+static bool names_vi(struct via_ether_nic *nic, u32 id, u64 cookie)
+{
+	const struct via_vi *vi = via_ether_find(nic, id);
+	const struct via_ether_vi *ev;
+
+	if (!vi)
+		return false;
+	ev = vi->priv;
+	return READ_ONCE(ev->conn.cookie) == cookie;
+}
+
+/* The other end, a request or a goodbye that is known by its own names. */
+static bool names_other(const struct via_peer *peer,
+			const struct via_frame_hdr *h)
+{
+	bool known;
+
+	if (h->type == VIA_WIRE_DISCONNECT_ACK)
+		return via_timewait_has(peer, h);
+	spin_lock(&peer->nic->lock);
+	if (h->type == VIA_WIRE_CANCEL)
+		known = via_peer_req(peer, h->vi, h->cookie) ||
+			via_peer_end(peer, h->vi, h->cookie);
+	else
+		known = via_peer_end(peer, h->src, h->cookie);
+	spin_unlock(&peer->nic->lock);
+	return known;
+}
+
+/*
+ * Does a frame name what only hosts know that have seen the wire?  One that
+ * guesses gets no hash for each guess.
+ */
+static bool names_known(const struct via_peer *peer,
+			const struct via_ether_frame *f,
+			const struct via_frame_hdr *h)
+{
+	struct via_ether_nic *nic = peer->nic;
+	struct via_conn_hdr c;
+
+	switch (h->type) {
+	case VIA_WIRE_WAIT:
+	case VIA_WIRE_REFUSE:
+	case VIA_WIRE_CONFIRM:
+		return names_vi(nic, h->vi, h->cookie);
+	case VIA_WIRE_ACCEPT:
+	case VIA_WIRE_PEER_ACCEPT:
+		return !via_wire_parse_conn(f->hdr, &c) &&
+		       names_vi(nic, c.to, h->cookie);
+	case VIA_WIRE_DISCONNECT_ACK:
+	case VIA_WIRE_RESET:
+	case VIA_WIRE_CANCEL:
+		return names_other(peer, h);
+	case VIA_WIRE_HEARTBEAT:
+	case VIA_WIRE_HEARTBEAT_ACK:
+	case VIA_WIRE_ACKS:
+	case VIA_WIRE_LIST:
+		return h->cookie == nic->epoch;
+	default:
+		return h->type <= VIA_WIRE_DISCONNECT &&
+		       names_vi(nic, h->dst, h->cookie);
+	}
+}
+
+static bool via_session_check(struct via_ether_nic *nic,
+			      const struct via_ether_frame *f,
+			      struct via_frame_hdr *h)
+{
+	struct via_peer *peer = READ_ONCE(nic->nkeyed) ?
+				via_peer_find(nic, f->src) : NULL;
+	struct via_ether_secret *secret = peer ? rcu_dereference(peer->secret) :
+						 NULL;
+	enum via_session_result result;
+
+	if (!secret)
+		return refuse(nic, VIA_SESSION_FORGED);
+	if (unlikely(via_wire_asks(h->type)))
+		return check_request(peer, secret, f, h);
+	if (unlikely(!names_known(peer, f, h)) &&
+	    !via_limit_answer(&nic->limit, get_jiffies_64(), VIA_LIMIT_TAG,
+			      f->src, nic->host.len, 0, 0, 0)) {
+		via_ether_count(nic, UNANSWERED);
+		return false;
+	}
+	result = via_session_frame(peer, secret, f, h);
+	return likely(result == VIA_SESSION_TAKEN) || refuse(nic, result);
+}
+
+/* What a host with a key may send before there is a session. */
+static bool may_lack_auth(u8 type)
+{
+	return via_wire_asks(type) || type == VIA_WIRE_CHALLENGE;
+}
+
+bool via_ether_lacks_auth(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h)
+{
+	if (h->flags & VIA_WIRE_AUTH || may_lack_auth(h->type) ||
+	    likely(!via_secret_of(nic, f->src)))
+		return false;
+	via_ether_count(nic, BAD_AUTH);
+	return true;
+}
+
+bool via_ether_open(struct via_ether_nic *nic, const struct via_ether_frame *f,
+		    struct via_frame_hdr *h)
+{
+	if (h->flags & VIA_WIRE_AUTH)
+		return via_session_check(nic, f, h);
+	if (via_ether_lacks_auth(nic, f, h))
+		return false;
+	/* Of requests it is looked at last: most of a flood go before. */
+	return via_wire_asks(h->type) || via_ether_sum_ok(nic, f, h);
+}
