@@ -10,6 +10,7 @@
 
 #include <linux/timex.h>
 #include "ether.h"
+#include "xmit.h"
 
 #define FULL_NS		NSEC_PER_MSEC	/* between acknowledgements not taken */
 
@@ -28,6 +29,117 @@ struct batch {
 	} entry[ENTRIES_MAX];
 };
 
+static u64 ack_delay_ns(const struct via_ether_vi *ev)
+{
+	return via_delack_ns(via_ether_rtt_net(ev), via_ether_ack_delay(),
+			     ev->conn.reliable);
+}
+
+static struct via_delack_now now_of(const struct via_ether_vi *ev, u64 ns)
+{
+	return (struct via_delack_now) {
+		.acked = READ_ONCE(ev->snd.acked),
+		.next = ev->rcv.win.next,
+		.ns = ns,
+		.cycles = get_cycles(),
+		.delay = ack_delay_ns(ev),
+	};
+}
+
+void via_ether_watch_rx(struct via_ether_vi *ev)
+{
+	struct via_delack_now now = now_of(ev, ktime_get_ns());
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	via_delack_watch(&ev->delack, &now);
+	via_ether_visit_at(ev, VIA_ETHER_RX, ev->delack.due, now.ns);
+}
+
+static void ack_again(struct via_ether_vi *ev)
+{
+	struct via_delack_now now;
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	if (ev->delack.interval)
+		return;
+	now = now_of(ev, ktime_get_ns());
+	via_delack_again(&ev->delack, &now, FULL_NS);
+	via_ether_visit_at(ev, VIA_ETHER_RX, ev->delack.due, now.ns);
+}
+
+/* A frame of @type on the connection.  A queue lock held. */
+static struct via_xmit on_conn(const struct via_ether_vi *ev, u8 type, u32 size)
+{
+	return (struct via_xmit) {
+		.peer = ev->peer,
+		.host = ev->conn.remote.addr,
+		.cookie = ev->conn.remote_cookie,
+		.dst = ev->conn.remote_id,
+		.vi = via_ether_id(ev->vi),
+		.flow = ev->vi->index,
+		.size = size,
+		.type = type,
+		.plain = !ev->conn.seal,
+	};
+}
+
+/* The receiver's half, as far as it has come.  rq.lock held. */
+static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
+{
+	struct {
+		struct via_wire_ack a;
+		struct via_wire_range range[VIA_WIRE_RANGES_MAX];
+	} __packed f __uninitialized;
+	struct via_xmit c = on_conn(ev, VIA_WIRE_ACK, sizeof(f.a));
+	struct via_range range[VIA_WIN_RANGES] __uninitialized;
+	u32 ack = ev->rcv.win.next;
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	if (ev->rcv.dsack_due)
+		flags |= VIA_WIRE_DSACK;
+	if (unlikely(ev->rcv.ce_echo))
+		c.marks = VIA_WIRE_CE;
+	c.flags = flags;
+	f.a.ack = cpu_to_be32(ack);
+	f.a.dsack = flags & VIA_WIRE_DSACK ? cpu_to_be32(ev->rcv.dsack) : 0;
+	f.a.n = via_win_ranges(&ev->rcv.win, range);
+	via_wire_put_ranges(f.range, f.a.n, range);
+	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);
+	f.a.share = cpu_to_be16(READ_ONCE(ev->nic->incast.share));
+	f.a.zero = 0;
+	c.size += f.a.n * sizeof(f.range[0]);
+	if (!via_ether_xmit(ev->nic, &c, &f)) {
+		/* It is owed, also if all had been told before. */
+		if (ev->snd.acked == ack)
+			WRITE_ONCE(ev->snd.acked, ack - 1);
+		ack_again(ev);
+		return false;
+	}
+	WRITE_ONCE(ev->snd.acked, ack);
+	ev->rcv.dsack_due = false;
+	ev->rcv.untold = false;
+	if (c.marks)
+		via_ether_count(ev->nic, MARKS_OUT);
+	ev->rcv.ce_echo = false;
+	return true;
+}
+
+/* ACK to the peer of a connection, with all we know of what has arrived. */
+bool via_ether_send_ack(struct via_ether_vi *ev, u32 delay)
+{
+	bool ok = send_ack(ev, 0, delay);
+
+	if (ok)
+		via_ether_count(ev->nic, ACKS_OUT);
+	return ok;
+}
+
+/* The same, and the peer is to answer with its own. */
+bool via_ether_send_ack_request(struct via_ether_vi *ev)
+{
+	return send_ack(ev, VIA_WIRE_ACK_NOW, VIA_WIRE_DELAY_MAX);
+}
+
 /* It was not sent: the alarm tries again, for each of them. */
 static void unsent(struct batch *b)
 {
@@ -45,7 +157,7 @@ static void unsent(struct batch *b)
 			/* It is owed, also if all had been told before. */
 			WRITE_ONCE(ev->snd.acked,
 				   before == ack ? ack - 1 : before);
-			via_ether_ack_again(ev);
+			ack_again(ev);
 		}
 		spin_unlock(&ev->vi->rq.lock);
 	}
@@ -285,44 +397,6 @@ void via_ether_answered(struct via_ether_vi *ev)
 	via_delack_answered(&ev->delack);
 	if (READ_ONCE(ev->peer->acks.delayed_ack))
 		via_ether_ack_behind(ev);
-}
-
-static u64 ack_delay_ns(const struct via_ether_vi *ev)
-{
-	return via_delack_ns(via_ether_rtt_net(ev), via_ether_ack_delay(),
-			     ev->conn.reliable);
-}
-
-static struct via_delack_now now_of(const struct via_ether_vi *ev, u64 ns)
-{
-	return (struct via_delack_now) {
-		.acked = READ_ONCE(ev->snd.acked),
-		.next = ev->rcv.win.next,
-		.ns = ns,
-		.cycles = get_cycles(),
-		.delay = ack_delay_ns(ev),
-	};
-}
-
-void via_ether_watch_rx(struct via_ether_vi *ev)
-{
-	struct via_delack_now now = now_of(ev, ktime_get_ns());
-
-	lockdep_assert_held(&ev->vi->rq.lock);
-	via_delack_watch(&ev->delack, &now);
-	via_ether_visit_at(ev, VIA_ETHER_RX, ev->delack.due, now.ns);
-}
-
-void via_ether_ack_again(struct via_ether_vi *ev)
-{
-	struct via_delack_now now;
-
-	lockdep_assert_held(&ev->vi->rq.lock);
-	if (ev->delack.interval)
-		return;
-	now = now_of(ev, ktime_get_ns());
-	via_delack_again(&ev->delack, &now, FULL_NS);
-	via_ether_visit_at(ev, VIA_ETHER_RX, ev->delack.due, now.ns);
 }
 
 void via_ether_sample_rx(struct via_ether_vi *ev)

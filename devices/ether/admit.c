@@ -8,6 +8,40 @@
 #include "ether.h"
 #include "xmit.h"
 
+u64 via_ether_token_make(struct via_ether_nic *nic,
+			 const struct via_token_of *of)
+{
+	u64 token;
+
+	spin_lock(&nic->token_lock);
+	token = via_token_make(&nic->token, ktime_get_seconds(), of);
+	spin_unlock(&nic->token_lock);
+	return token;
+}
+
+bool via_ether_token_holds(struct via_ether_nic *nic,
+			   const struct via_token_of *of, u64 token)
+{
+	bool holds;
+
+	spin_lock(&nic->token_lock);
+	holds = via_token_holds(&nic->token, ktime_get_seconds(), of, token);
+	spin_unlock(&nic->token_lock);
+	return holds;
+}
+
+static bool may_challenge(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_hello_hdr *asked)
+{
+	if (via_limit_answer(&nic->limit, get_jiffies_64(), VIA_LIMIT_CHALLENGE,
+			     f->src, nic->host.len, asked->epoch, f->len,
+			     VIA_WIRE_HELLO_LEN + VIA_WIRE_SEAL_LEN))
+		return true;
+	via_ether_count(nic, UNANSWERED);
+	return false;
+}
+
 static bool refuse(struct via_ether_nic *nic, enum via_session_result result)
 {
 	if (result == VIA_SESSION_OLD)
@@ -48,7 +82,7 @@ static bool check_request(struct via_peer *peer,
 		return false;
 	}
 	named = via_session_named(secret, &c.hello);
-	if (!named && !via_ether_may_challenge(nic, f, &c.hello))
+	if (!named && !may_challenge(nic, f, &c.hello))
 		return false;
 	if (named || (c.hello.nonce && token_holds(nic, f, &c)))
 		result = via_session_request(peer, secret, f, h, &c.hello,
@@ -179,4 +213,159 @@ bool via_ether_open(struct via_ether_nic *nic, const struct via_ether_frame *f,
 		return false;
 	/* Of requests it is looked at last: most of a flood go before. */
 	return via_wire_asks(h->type) || via_ether_sum_ok(nic, f, h);
+}
+
+/*
+ * What proves its address is told to a host that asks without it.  Most of a
+ * flood ends at the limit, before checksum and hash.
+ */
+static void challenge(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h,
+		      const struct via_conn_hdr *asked,
+		      const struct via_token_of *of)
+{
+	struct via_wire_hello hello = {};
+	struct via_xmit c = {
+		.host = f->src,
+		.dst = asked->vi,
+		.cookie = asked->sender_cookie,
+		.size = sizeof(hello),
+		.type = VIA_WIRE_CHALLENGE,
+	};
+
+	if (!h->paid && !may_challenge(nic, f, &asked->hello))
+		return;
+	if (!via_ether_sum_ok(nic, f, h))
+		return;
+	via_ether_fill_hello(&hello, nic);
+	hello.token = cpu_to_be64(via_ether_token_make(nic, of));
+	hello.nonce = cpu_to_be64(via_session_tell(nic, f->src,
+						   &asked->hello));
+	via_ether_xmit(nic, &c, &hello);
+}
+
+/* An authenticator proves more than a token, which proves nothing without. */
+bool via_ether_validated(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h,
+		      const struct via_conn_hdr *c)
+{
+	struct via_token_of of;
+
+	if (h->flags & VIA_WIRE_AUTH)
+		return true;
+	via_ether_token_of(&of, nic, f->src, c->hello.epoch);
+	if (likely(!via_secret_of(nic, f->src)) &&
+	    via_ether_token_holds(nic, &of, c->hello.token))
+		return via_ether_sum_ok(nic, f, h);
+	via_ether_count(nic, UNVALIDATED);
+	challenge(nic, f, h, c, &of);
+	return false;
+}
+
+/* As it is on the network, padding included. */
+static u32 on_wire(const struct via_ether_nic *nic, u32 len)
+{
+	return max(len, nic->frame_min);
+}
+
+bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
+			  enum via_limit_kind kind, u32 asked, u32 answer)
+{
+	/* It would be a broadcast. */
+	if (unlikely(!nic->ops->host_valid(nic, host)))
+		return false;
+	answer += via_secret_of(nic, host) ? VIA_WIRE_AUTH_LEN :
+					    VIA_WIRE_SEAL_LEN;
+	if (via_limit_answer(&nic->limit, get_jiffies_64(), kind, host,
+			     nic->host.len, 0, on_wire(nic, asked),
+			     on_wire(nic, answer)))
+		return true;
+	via_ether_count(nic, UNANSWERED);
+	return false;
+}
+
+/*
+ * No VI here has that id and cookie; @seq is of the frame that named them,
+ * @asked its bytes.
+ */
+void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
+			  u64 cookie, u32 seq, u32 asked)
+{
+	struct via_wire_end e = {
+		.seq = cpu_to_be32(seq),
+		.src = cpu_to_be32(id),
+	};
+	struct via_xmit c = {
+		.host = host,
+		.cookie = cookie,
+		.size = sizeof(e),
+		.type = VIA_WIRE_RESET,
+	};
+
+	if (via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER, asked,
+				 VIA_WIRE_END_LEN) &&
+	    via_ether_xmit(nic, &c, &e))
+		via_ether_count(nic, RESETS_OUT);
+}
+
+/*
+ * To the sender of the DISCONNECT @h: there is no such connection here, any
+ * more (@known).
+ */
+void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
+				   const struct via_frame_hdr *h, u32 asked,
+				   bool known)
+{
+	struct via_wire_end e = {
+		.seq = cpu_to_be32(h->seq),
+		.src = cpu_to_be32(h->dst),
+	};
+	struct via_xmit c = {
+		.host = host,
+		.cookie = h->cookie,
+		.size = sizeof(e),
+		.type = VIA_WIRE_DISCONNECT_ACK,
+	};
+
+	if (known || via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER,
+					  asked, VIA_WIRE_END_LEN))
+		via_ether_xmit(nic, &c, &e);
+}
+
+/*
+ * To a frame of another version, which has at least as many bytes as the
+ * answer: what is spoken here.
+ */
+void via_ether_send_version(struct via_ether_nic *nic,
+			    const struct via_ether_frame *f)
+{
+	const struct via_wire *w = f->hdr;
+	char text[VIA_HOST_TEXT];
+	struct via_xmit c = {
+		.host = f->src,
+		.type = VIA_WIRE_VERSIONS,
+		.flags = VIA_WIRE_VERSION_MIN,
+		.marks = w->version,
+		.plain = true,
+	};
+	__be32 first;
+	__be64 second;
+
+	/* The quote lies where other frames have these two. */
+	memcpy(&first, f->hdr, sizeof(first));
+	memcpy(&second, f->hdr + sizeof(first), sizeof(second));
+	c.dst = be32_to_cpu(first);
+	c.cookie = be64_to_cpu(second);
+	if (!via_ether_allowed(nic, f->src) ||
+	    !via_ether_may_answer(nic, f->src, VIA_LIMIT_ANSWER, f->len,
+				  VIA_WIRE_VERSION_LEN))
+		return;
+	pr_info_ratelimited("%s: %s speaks version %u of the wire, this host %u\n",
+			    nic->ka->name,
+			    via_host_text(text, f->src, nic->host.len),
+			    w->version, VIA_WIRE_VERSION);
+	if (via_ether_xmit(nic, &c, f->hdr))
+		via_ether_count(nic, VERSIONS_OUT);
 }

@@ -3,10 +3,11 @@
 #ifndef _VIA_ADMIT_H
 #define _VIA_ADMIT_H
 
-#include <linux/types.h>
+#include "proto/ratelimit.h"
+#include "proto/token.h"
+#include "via_ether.h"
 
-struct via_ether_frame;
-struct via_ether_nic;
+struct via_conn_hdr;
 struct via_frame_hdr;
 
 /*
@@ -19,5 +20,40 @@ bool via_ether_open(struct via_ether_nic *nic, const struct via_ether_frame *f,
 bool via_ether_lacks_auth(struct via_ether_nic *nic,
 			  const struct via_ether_frame *f,
 			  const struct via_frame_hdr *h);
+
+/*
+ * Has the host that sent a request shown that it receives at its address?  If
+ * not, it is told how to, and nothing is looked up or remembered for it.
+ */
+bool via_ether_validated(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h,
+		      const struct via_conn_hdr *c);
+/* An unknown host's frame of @asked bytes, by one of @answer, and its seal? */
+bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
+			  enum via_limit_kind kind, u32 asked, u32 answer);
+/* To unknown hosts: as many as the NIC's limit allows. */
+void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
+			  u64 cookie, u32 seq, u32 asked);
+void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
+				   const struct via_frame_hdr *h, u32 asked,
+				   bool known);
+void via_ether_send_version(struct via_ether_nic *nic,
+			    const struct via_ether_frame *f);
+
+/* via_token_make() and via_token_holds() with the NIC's lock and clock.  BH off. */
+u64 via_ether_token_make(struct via_ether_nic *nic,
+			 const struct via_token_of *of);
+bool via_ether_token_holds(struct via_ether_nic *nic,
+			   const struct via_token_of *of, u64 token);
+
+/* What a token for the host is of. */
+static inline void via_ether_token_of(struct via_token_of *of,
+				      const struct via_ether_nic *nic,
+				      const u8 *host, u64 epoch)
+{
+	via_token_of_init(of, host, nic->host.len, nic->host.addr, nic->host.len,
+		     epoch);
+}
 
 #endif /* _VIA_ADMIT_H */

@@ -13,7 +13,9 @@
  * peer is the same with one of the two in the client's part: p2p.c.
  */
 
+#include "admit.h"
 #include "ether.h"
+#include "xmit.h"
 
 #define TRY_FIRST_MS	20
 #define TRY_LAST_MS	500
@@ -35,6 +37,101 @@ static u64 try_at(const struct via_ether_vi *ev)
 	if (!ev->attempt.forever)
 		left = min_t(long, left, ev->attempt.deadline - via_now());
 	return now + max(left, 1L);
+}
+
+static void fill_addr(struct via_wire_addr *w, const struct via_net_addr *a)
+{
+	u32 host = min_t(u32, a->host_len, VIA_WIRE_HOST_MAX);
+	u32 disc = min_t(u32, a->disc_len, VIA_WIRE_DISC_MAX);
+
+	w->host_len = host;
+	w->disc_len = disc;
+	memcpy(w->host, a->host, host);
+	memcpy(w->disc, a->disc, disc);
+}
+
+/* A reply goes where addresses are that the client knows. */
+static void fill_reply(struct via_wire_conn *c, const struct via_reply *reply)
+{
+	u32 n = min_t(u32, reply->len, VIA_WIRE_DISC_MAX);
+
+	BUILD_BUG_ON(VIA_WIRE_REPLY_MAX != VIA_REPLY_MAX);
+	c->options |= cpu_to_be32(VIA_WIRE_O_REPLY);
+	memset(c->client.disc, 0, sizeof(c->client.disc));
+	memset(c->server.disc, 0, sizeof(c->server.disc));
+	c->client.disc_len = n;
+	c->server.disc_len = reply->len - n;
+	memcpy(c->client.disc, reply->data, n);
+	memcpy(c->server.disc, reply->data + n, reply->len - n);
+}
+
+/* What is left of the client's time, in milliseconds. */
+static u32 time_left(const struct via_ether_vi *ev)
+{
+	if (ev->attempt.forever)
+		return VIA_WIRE_FOREVER;
+	if (time_after_eq(via_now(), ev->attempt.deadline))
+		return 0;
+	return min_t(u64, jiffies_to_msecs(ev->attempt.deadline - via_now()),
+		     VIA_WIRE_FOREVER - 1);
+}
+
+/* With it the host that is accepted here next asks without a CHALLENGE. */
+static u64 fresh_token(struct via_ether_vi *ev)
+{
+	struct via_token_of of;
+
+	via_ether_token_of(&of, ev->nic, ev->conn.remote.addr,
+			   ev->conn.remote_epoch);
+	return via_ether_token_make(ev->nic, &of);
+}
+
+/* (PEER_)REQUEST or (PEER_)ACCEPT, from what the VI knows and is about. */
+static bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
+{
+	bool client = type == VIA_WIRE_REQUEST ||
+		      type == VIA_WIRE_PEER_REQUEST;
+	const struct via_reply *reply;
+	struct via_vi *vi = ev->vi;
+	struct {
+		struct via_wire_hello h;
+		struct via_wire_conn c;
+	} __packed __aligned(8) f = {};
+	struct via_xmit ctl = {
+		.peer = ev->peer,
+		.host = ev->conn.remote.addr,
+		.dst = client ? via_ether_id(vi) : 0,
+		.cookie = client ? ev->conn.cookie : ev->conn.remote_cookie,
+		.vi = via_ether_id(vi),
+		.flow = vi->index,
+		.size = sizeof(f),
+		.type = type,
+	};
+
+	via_ether_fill_hello(&f.h, ev->nic);
+	if (client)
+		ev->attempt.token = via_peer_told(ev->peer);
+	f.h.token = cpu_to_be64(client ? ev->attempt.token : fresh_token(ev));
+	f.c.vi = cpu_to_be32(via_ether_id(vi));
+	f.c.to = client ? 0 : cpu_to_be32(ev->conn.remote_id);
+	f.c.sender_cookie = cpu_to_be64(ev->conn.cookie);
+	f.c.first_seq = cpu_to_be32(ev->conn.first_seq);
+	f.c.reliability = cpu_to_be32(vi->attrs.reliability);
+	f.c.max_transfer = cpu_to_be32(vi->attrs.max_transfer);
+	f.c.rights = cpu_to_be32(vi->attrs.rights);
+	f.c.timeout_ms = cpu_to_be32(time_left(ev));
+	if (client ? ev->conn.want_seal : ev->conn.seal == VIA_WIRE_SUM)
+		f.c.options = cpu_to_be32(VIA_WIRE_O_SUM);
+	if (vi->kernel && type == VIA_WIRE_REQUEST)
+		f.c.options |= cpu_to_be32(VIA_WIRE_O_REPLY);
+	if (client ? !!vi->kernel : via_conn_notes(vi))
+		f.c.options |= cpu_to_be32(VIA_WIRE_O_NOTES);
+	fill_addr(&f.c.client, client ? &vi->local : &vi->remote);
+	fill_addr(&f.c.server, client ? &vi->remote : &vi->local);
+	reply = via_conn_reply(vi);
+	if (reply && type == VIA_WIRE_ACCEPT)
+		fill_reply(&f.c, reply);
+	return via_ether_xmit(ev->nic, &ctl, &f);
 }
 
 /* What is put off meanwhile is looked at once more than need be. */

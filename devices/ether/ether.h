@@ -204,18 +204,13 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 			      const struct via_ether_frame *f);
 
 /* xmit.c: control frames.  BH off; under a queue lock, both or none. */
-/* To the peer of a connection: rq.lock held.  @delay as in via_ether_ack(). */
-bool via_ether_send_ack(struct via_ether_vi *ev, u32 delay);
-bool via_ether_send_ack_request(struct via_ether_vi *ev);
-/* The end of a connection, for ev->conn.reason: both queue locks held. */
-struct via_end_frame via_ether_end_of(const struct via_ether_vi *ev);
+/* The end of a connection. */
 void via_ether_send_disconnect(const struct via_peer *peer,
 			       const struct via_end_frame *end);
 /* An address as it was on the wire. */
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 			 const u8 *disc, u32 disc_len);
 /* About a request. */
-bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
 void via_ether_answer(struct via_ether_nic *nic, u32 flow, u8 type, u8 reason,
 		      const struct via_ether_client *c);
 /* REFUSE, with what its program has to say; @reply NULL: nothing. */
@@ -237,45 +232,6 @@ struct via_acks_frame {
 bool via_ether_send_acks(const struct via_peer *peer, struct via_acks_frame *f);
 void via_ether_send_list(const struct via_peer *peer, u64 epoch, u64 low,
 			 u64 high, const u64 *cookie, u32 n);
-/*
- * Has the host that sent a request shown that it receives at its address?  If
- * not, it is told how to, and nothing is looked up or remembered for it.
- */
-bool via_ether_validated(struct via_ether_nic *nic,
-		      const struct via_ether_frame *f,
-		      const struct via_frame_hdr *h,
-		      const struct via_conn_hdr *c);
-/* May its request be answered with a CHALLENGE?  Takes a token. */
-bool via_ether_may_challenge(struct via_ether_nic *nic,
-			     const struct via_ether_frame *f,
-			     const struct via_hello_hdr *asked);
-/* An unknown host's frame of @asked bytes, by one of @answer, and its seal? */
-bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
-			  enum via_limit_kind kind, u32 asked, u32 answer);
-/* To unknown hosts: as many as the NIC's limit allows. */
-void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
-			  u64 cookie, u32 seq, u32 asked);
-void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
-				   const struct via_frame_hdr *h, u32 asked,
-				   bool known);
-void via_ether_send_version(struct via_ether_nic *nic,
-			    const struct via_ether_frame *f);
-
-/* via_token_make() and via_token_holds() with the NIC's lock and clock.  BH off. */
-u64 via_ether_token_make(struct via_ether_nic *nic,
-			 const struct via_token_of *of);
-bool via_ether_token_holds(struct via_ether_nic *nic,
-			   const struct via_token_of *of, u64 token);
-
-/* What a token for the host is of. */
-static inline void via_ether_token_of(struct via_token_of *of,
-				      const struct via_ether_nic *nic,
-				      const u8 *host, u64 epoch)
-{
-	via_token_of_init(of, host, nic->host.len, nic->host.addr, nic->host.len,
-		     epoch);
-}
-
 bool via_ether_send_name(struct via_ether_nic *nic, const u8 *host, u8 type,
 			 u32 nonce, const char *name);
 
@@ -585,6 +541,12 @@ void via_ether_run_forget(struct via_ether_vi *ev);
 
 /* acks.c */
 /*
+ * To the peer of a connection, with all that is known of what has arrived; the
+ * second asks for as much.  rq.lock held.  @delay as in via_ether_ack().
+ */
+bool via_ether_send_ack(struct via_ether_vi *ev, u32 delay);
+bool via_ether_send_ack_request(struct via_ether_vi *ev);
+/*
  * A push is to be acknowledged once the frames that came with it are taken:
  * one frame then answers many small messages, of all connections with the
  * peer.  A queue lock of the VI held.
@@ -607,13 +569,9 @@ void via_ether_ack_deadline_over(struct via_ether_vi *ev);
 /* Busy polling begins or ends: does this end keep ACK deadlines?  Takes nic->lock. */
 void via_ether_ack_deadlines(struct via_ether_nic *nic, bool polled);
 void via_ether_acks_init(struct via_ether_nic *nic);
-/*
- * A frame was taken that is to be acknowledged later; an acknowledgement could
- * not be sent: rq.lock held.
- */
+/* A frame was taken that is to be acknowledged later.  rq.lock held. */
 void via_ether_sample_rx(struct via_ether_vi *ev);
 void via_ether_watch_rx(struct via_ether_vi *ev);
-void via_ether_ack_again(struct via_ether_vi *ev);
 /* The alarm: what has waited long enough leaves with what others owe.  rq.lock held. */
 void via_ether_check_rx(struct via_ether_vi *ev, u64 ns);
 /*

@@ -29,6 +29,7 @@
  */
 
 #include <linux/random.h>
+#include "admit.h"
 #include "ether.h"
 
 #define ASKED_MAX	4ul		/* HEARTBEATs that a dead peer was sent */

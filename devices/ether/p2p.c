@@ -24,6 +24,7 @@
  * is certain by then that both attempts are alive.
  */
 
+#include "admit.h"
 #include "ether.h"
 
 /* Our side of an attempt: does it ask?  Two hosts never have the same address. */

@@ -5,6 +5,7 @@
  */
 
 #include <linux/slab.h>
+#include "admit.h"
 #include "ether.h"
 
 #define REQS_MAX	1024u		/* unanswered requests of a NIC */

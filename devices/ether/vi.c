@@ -103,6 +103,25 @@ void via_ether_vi_forget(struct via_vi *vi)
 	via_ether_forget(vi->priv);
 }
 
+/* The numbers of both halves, as they are when the connection ends. */
+static struct via_end_frame via_ether_end_of(const struct via_ether_vi *ev)
+{
+	struct via_end_frame end = {
+		.host = ev->conn.remote,
+		.plain = !ev->conn.seal,
+		.dst = ev->conn.remote_id,
+		.cookie = ev->conn.remote_cookie,
+		.seq = ev->snd.win.nxt,
+		.ack = ev->rcv.win.next,
+		.reason = ev->conn.reason,
+		.src = via_ether_id(ev->vi),
+	};
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	lockdep_assert_held(&ev->vi->rq.lock);
+	return end;
+}
+
 /*
  * Tell the other end.  It may answer at once, so what the answer ends is there
  * before.  Both queue locks held.

@@ -436,21 +436,21 @@ mutant("ack-one-more", "devices/ether/send.h", "wire", "send",
        "data acknowledges a frame that has not arrived",
        ("	u32 ack = READ_ONCE(ev->rcv.win.next);",
         "	u32 ack = READ_ONCE(ev->rcv.win.next) + 1;"), sim="loss")
-mutant("reason-untold", "devices/ether/xmit.c", "wire",
+mutant("reason-untold", "devices/ether/vi.c", "wire",
        "errors.said_of_ends reception.no_receive",
        "every end looks like a peer that has left in good order",
        ("		.reason = ev->conn.reason,\n", ""))
-mutant("sack-untold", "devices/ether/xmit.c", "sim", "",
+mutant("sack-untold", "devices/ether/acks.c", "sim", "",
        "one lost frame has all those behind it sent again",
        ("	f.a.n = via_win_ranges(&ev->rcv.win, range);\n",
         "	f.a.n = 0;\n"), sim="loss time")
-mutant("versions-unbound", "devices/ether/xmit.c", "sim", "",
+mutant("versions-unbound", "devices/ether/admit.c", "sim", "",
        "a flood of frames of another version is answered frame by frame",
        ("	if (!via_ether_allowed(nic, f->src) ||\n"
         "	    !via_ether_may_answer(nic, f->src, VIA_LIMIT_ANSWER, f->len,\n"
         "				  VIA_WIRE_VERSION_LEN))",
         "	if (!via_ether_allowed(nic, f->src))"), sim="hostile many")
-mutant("resets-unbound", "devices/ether/xmit.c", "sim", "",
+mutant("resets-unbound", "devices/ether/admit.c", "sim", "",
        "a flood of frames for unknown VIs is answered frame by frame",
        ("	if (via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER, asked,\n"
         "				 VIA_WIRE_END_LEN) &&\n"
@@ -538,7 +538,7 @@ mutant("challenge-of-old", CONN, "sim", "",
        "the CHALLENGE of an attempt before spoils this one",
        ("	if (ev->conn.cookie != h->cookie || !asks_host", "	if (!asks_host"),
        sim="time")
-mutant("token-told-on", "devices/ether/xmit.c", "sim", "",
+mutant("token-told-on", "devices/ether/conn.c", "sim", "",
        "a host asks a third one in this one's name",
        ("	if (client)\n"
         "		ev->attempt.token = via_peer_told(ev->peer);\n",
@@ -548,12 +548,12 @@ mutant("token-told-on", "devices/ether/xmit.c", "sim", "",
         "		last = via_peer_told(ev->peer) ?: last;\n"
         "		ev->attempt.token = last;\n"
         "	}\n"), sim="time")
-mutant("accept-without-token", "devices/ether/xmit.c", "sim", "",
+mutant("accept-without-token", "devices/ether/conn.c", "sim", "",
        "each connection to a host costs a CHALLENGE",
        ("client ? ev->attempt.token : fresh_token(ev)",
         "client ? ev->attempt.token : 0"),
        sim="hostile")
-mutant("accept-of-own-epoch", "devices/ether/xmit.c", "sim", "",
+mutant("accept-of-own-epoch", "devices/ether/conn.c", "sim", "",
        "what ACCEPT tells proves nothing",
        ("ev->conn.remote.addr,\n"
         "			   ev->conn.remote_epoch);",
@@ -933,7 +933,7 @@ mutant("looks-never", "devices/ether/proto/sample.h", "unit", "rto",
        "the alarm goes off each 100 us beside a ping-pong",
        ("	want = div64_u64(want, took + 1);\n", "	want = VIA_SAMPLE_MAX;\n"),
        sim="time")
-mutant("delay-untold", "devices/ether/xmit.c", "sim", "",
+mutant("delay-untold", "devices/ether/acks.c", "sim", "",
        "a round trip that has become longer is not seen to be",
        ("	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);\n",
         "	f.a.delay = VIA_WIRE_DELAY_MAX;\n"), sim="time")
@@ -1180,7 +1180,7 @@ mutant("acks-forgotten", ACKS, "sim", "",
 mutant("acks-unsent", ACKS, "sim", "",
        "what was owed while the transmitter was full is not told",
        ("		unsent(b);\n", "		;\n"), sim="backlog")
-mutant("ack-at-once-dropped", "devices/ether/xmit.c", "sim", "",
+mutant("ack-at-once-dropped", "devices/ether/acks.c", "sim", "",
        "a duplicate that meets a full transmitter is not answered",
        ("			WRITE_ONCE(ev->snd.acked, ack - 1);\n", "			;\n"),
        sim="backlog loss")
@@ -1197,7 +1197,7 @@ mutant("end-uncounted", ETHER_VI, "sim", "",
        "why this host ended a connection is not counted",
        ("	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->conn.reason);\n",
         ""), sim="time")
-mutant("control-by-another-queue", "devices/ether/xmit.c", "sim", "",
+mutant("control-by-another-queue", "devices/ether/acks.c", "sim", "",
        "an acknowledgement overtakes data of its connection in the NIC",
        ("		.flow = ev->vi->index,\n		.size = size,",
         "		.flow = ev->conn.remote_id,\n"
@@ -1215,7 +1215,7 @@ mutant("goodbye-once", ETHER_VI, "sim", "",
 mutant("goodbye-for-ever", TOMB, "sim", "",
        "a DISCONNECT is sent again and again",
        ("		if (--tw->left)\n", "		if (true)\n"), sim="time")
-mutant("goodbye-of-moment", "devices/ether/xmit.c", "sim", "",
+mutant("goodbye-of-moment", "devices/ether/vi.c", "sim", "",
        "a DISCONNECT has other numbers than those of the end",
        ("		.ack = ev->rcv.win.next,\n", "		.ack = 0,\n"),
        sim="loss end")
@@ -1228,7 +1228,7 @@ mutant("goodbye-copy-unanswered", RECV, "sim", "",
        ("	if (h->dst && !via_ether_lacks_auth(nic, f, h) &&\n"
         "	    via_ether_allowed(nic, f->src))\n",
         "	if (false)\n"), sim="hostile loss")
-mutant("goodbye-answers-unbound", "devices/ether/xmit.c", "sim", "",
+mutant("goodbye-answers-unbound", "devices/ether/admit.c", "sim", "",
        "any number of DISCONNECTs from made-up addresses is answered",
        ("	if (known || via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER,\n"
         "					  asked, VIA_WIRE_END_LEN))\n",

@@ -67,7 +67,7 @@ taken_back("group-answered", "devices/ether/control.c", "sim", "",
             "	if (unlikely(!via_ether_allowed(nic, f->src))) {",
             "	if (unlikely(!via_ether_allowed(nic, f->src))) {"),
            sim="hostile")
-taken_back("group-reset", "devices/ether/xmit.c", "sim", "",
+taken_back("group-reset", "devices/ether/admit.c", "sim", "",
            "reliability: a frame with a group address for its source "
            "(5e15420)",
            "one forged frame on a connection is answered by a broadcast",

@@ -4,6 +4,7 @@
  * and authenticators, each used by several CPUs at once.
  */
 #include "prog.h"
+#include "../../devices/ether/admit.h"
 #include "../../devices/ether/ether.h"
 
 static struct {
