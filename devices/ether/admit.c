@@ -286,6 +286,12 @@ bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
 	return false;
 }
 
+void via_ether_not_allowed(struct via_ether_nic *nic, const u8 *host)
+{
+	via_ether_count(nic, NOT_ALLOWED);
+	via_nic_peer_event(nic->ka, host, VIA_NL_PEER_DENIED);
+}
+
 /*
  * No VI here has that id and cookie; @seq is of the frame that named them,
  * @asked its bytes.
@@ -368,4 +374,21 @@ void via_ether_send_version(struct via_ether_nic *nic,
 			    w->version, VIA_WIRE_VERSION);
 	if (via_ether_xmit(nic, &c, f->hdr))
 		via_ether_count(nic, VERSIONS_OUT);
+}
+
+void via_ether_reset_unknown(struct via_ether_nic *nic,
+			     const struct via_frame_hdr *h,
+			     const struct via_ether_frame *f, bool no_vi)
+{
+	if (no_vi)
+		via_ether_count(nic, NO_VI);
+	else
+		via_ether_count(nic, COOKIE);
+	if (via_ether_lacks_auth(nic, f, h))
+		return;
+	/* An answer that names no end would be malformed. */
+	if (!h->dst || !h->cookie || !via_ether_allowed(nic, f->src))
+		return;
+	via_ether_send_reset(nic, f->src, h->dst, h->cookie,
+			     h->type == VIA_WIRE_ACK ? h->ack : h->seq, f->len);
 }

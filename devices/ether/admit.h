@@ -32,6 +32,8 @@ bool via_ether_validated(struct via_ether_nic *nic,
 /* An unknown host's frame of @asked bytes, by one of @answer, and its seal? */
 bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
 			  enum via_limit_kind kind, u32 asked, u32 answer);
+/* A frame of a host that may not talk to the NIC. */
+void via_ether_not_allowed(struct via_ether_nic *nic, const u8 *host);
 /* To unknown hosts: as many as the NIC's limit allows. */
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
 			  u64 cookie, u32 seq, u32 asked);
@@ -40,6 +42,11 @@ void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
 				   bool known);
 void via_ether_send_version(struct via_ether_nic *nic,
 			    const struct via_ether_frame *f);
+
+/* A frame of a connection that is not here; @no_vi: nor is its VI. */
+void via_ether_reset_unknown(struct via_ether_nic *nic,
+			     const struct via_frame_hdr *h,
+			     const struct via_ether_frame *f, bool no_vi);
 
 /* via_token_make() and via_token_holds() with the NIC's lock and clock.  BH off. */
 u64 via_ether_token_make(struct via_ether_nic *nic,

@@ -4,6 +4,7 @@
  * handles it.
  */
 
+#include "admit.h"
 #include "ether.h"
 
 /* The server's client is gone: its attempt ends.  BH off, no lock held. */
@@ -80,12 +81,6 @@ static void rx_cancel(struct via_ether_nic *nic,
 	if (req.conn)
 		via_conn_cancel(req.conn);
 	via_ether_drop_req(&req);
-}
-
-void via_ether_not_allowed(struct via_ether_nic *nic, const u8 *host)
-{
-	via_ether_count(nic, NOT_ALLOWED);
-	via_nic_peer_event(nic->ka, host, VIA_NL_PEER_DENIED);
 }
 
 /* Frames that are about connections, not on one.  BH off, RCU read side. */

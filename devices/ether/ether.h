@@ -360,9 +360,6 @@ void via_ether_control_rx(struct via_ether_nic *nic,
 			  const struct via_ether_frame *f,
 			  const struct via_frame_hdr *h);
 
-/* A frame of a host that may not talk to the NIC.  BH off. */
-void via_ether_not_allowed(struct via_ether_nic *nic, const u8 *host);
-
 /* allow.c */
 int via_ether_peers_edit(struct via_nic *ka, const struct via_peers_edit *edit,
 			 enum via_refusal *why);

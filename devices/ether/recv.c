@@ -498,23 +498,6 @@ static inline bool ours(const struct via_ether_vi *ev,
 	       via_host_is(&ev->conn.remote, host);
 }
 
-static void reset_unknown(struct via_ether_nic *nic,
-			  const struct via_frame_hdr *h,
-			  const struct via_ether_frame *f, bool no_vi)
-{
-	if (no_vi)
-		via_ether_count(nic, NO_VI);
-	else
-		via_ether_count(nic, COOKIE);
-	if (via_ether_lacks_auth(nic, f, h))
-		return;
-	/* An answer that names no end would be malformed. */
-	if (!h->dst || !h->cookie || !via_ether_allowed(nic, f->src))
-		return;
-	via_ether_send_reset(nic, f->src, h->dst, h->cookie,
-			     h->type == VIA_WIRE_ACK ? h->ack : h->seq, f->len);
-}
-
 /* What came with a frame for the sender's half; sq.lock not held. */
 static __always_inline void rx_ack(struct via_vi *vi,
 				   const struct via_frame_hdr *h,
@@ -702,7 +685,7 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	}
 	via_ether_unlock(vi);
 	if (!known)
-		return reset_unknown(nic, h, f, false);
+		return via_ether_reset_unknown(nic, h, f, false);
 	if (unlikely(h->marks))
 		rx_mark(vi, h);
 	via_vi_settle(vi);
@@ -718,7 +701,7 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 	u32 next;
 
 	if (unlikely(!vi))
-		return reset_unknown(nic, h, f, true);
+		return via_ether_reset_unknown(nic, h, f, true);
 	ev = vi->priv;
 	spin_lock(&vi->rq.lock);
 	if (unlikely(ev->conn.phase == VIA_PHASE_ACCEPT &&
@@ -732,7 +715,7 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 	if (unlikely(!ours(ev, h, f->src) ||
 		     ev->conn.phase != VIA_PHASE_CONNECTED)) {
 		spin_unlock(&vi->rq.lock);
-		return reset_unknown(nic, h, f, false);
+		return via_ether_reset_unknown(nic, h, f, false);
 	}
 	if (unlikely(!via_ether_seal_fits(ev, h))) {
 		spin_unlock(&vi->rq.lock);
@@ -832,7 +815,7 @@ static noinline void rx_ctl(struct via_ether_nic *nic,
 		if (h->type == VIA_WIRE_DISCONNECT)
 			left_before(nic, h, f);
 		else
-			reset_unknown(nic, h, f, !vi);
+			via_ether_reset_unknown(nic, h, f, !vi);
 		return;
 	}
 	if (unlikely(!fits)) {
