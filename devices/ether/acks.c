@@ -9,7 +9,7 @@
  */
 
 #include <linux/timex.h>
-#include "ether.h"
+#include "conn.h"
 #include "xmit.h"
 
 #define FULL_NS		NSEC_PER_MSEC	/* between acknowledgements not taken */

@@ -14,7 +14,8 @@
  */
 
 #include "admit.h"
-#include "ether.h"
+#include "conn.h"
+#include "handshake.h"
 #include "xmit.h"
 
 #define TRY_FIRST_MS	20
@@ -231,8 +232,7 @@ void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
  * Begin an attempt of ours.  The addresses stay while the caller is at it; the
  * deadline may have come already, and with it the verdict.
  */
-enum via_verdict via_ether_attempt(struct via_vi *vi,
-				   enum via_ether_phase phase)
+static enum via_verdict attempt(struct via_vi *vi, enum via_ether_phase phase)
 {
 	struct via_ether_vi *ev = vi->priv;
 	struct via_peer *peer;
@@ -268,7 +268,13 @@ enum via_verdict via_ether_attempt(struct via_vi *vi,
 /* ops->connect */
 enum via_verdict via_ether_connect(struct via_vi *vi)
 {
-	return via_ether_attempt(vi, VIA_PHASE_REQUEST);
+	return attempt(vi, VIA_PHASE_REQUEST);
+}
+
+/* ops->p2p_connect */
+enum via_verdict via_ether_p2p_connect(struct via_vi *vi)
+{
+	return attempt(vi, VIA_PHASE_P2P);
 }
 
 /* Both queue locks held, the VI is Pending. */
@@ -321,7 +327,7 @@ enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 }
 
 /* Both queue locks held. */
-static void stands(struct via_ether_vi *ev)
+void via_ether_stands(struct via_ether_vi *ev)
 {
 	ev->conn.phase = VIA_PHASE_CONNECTED;
 	via_peer_join(ev);
@@ -344,7 +350,7 @@ bool via_ether_confirmed(struct via_ether_vi *ev)
 	    via_ether_allowed(ev->nic, ev->conn.remote.addr) &&
 	    ev->conn.key_id == READ_ONCE(ev->peer->want_key) &&
 	    via_conn_established(vi, vi->p2p ? &ev->attempt.attrs : NULL))
-		stands(ev);
+		via_ether_stands(ev);
 	ok = ev->conn.phase == VIA_PHASE_CONNECTED;
 	via_ether_unlock(vi);
 	return ok;
@@ -378,6 +384,18 @@ static bool accept_unheard(const struct via_ether_vi *ev)
 	       time_after_eq(jiffies, ev->rcv.last_rx + via_ether_dead());
 }
 
+/* The request, or the ACCEPT.  A queue lock held. */
+void via_ether_send_try(struct via_ether_vi *ev)
+{
+	via_ether_send_conn(ev, conn_frame(ev));
+}
+
+void via_ether_server_waits(struct via_ether_vi *ev)
+{
+	ev->attempt.waiting = true;
+	ev->attempt.next = jiffies + via_ether_scaled(TRY_WAITING_MS);
+}
+
 /* Time for another try, or none is left.  BH off, no lock held. */
 void via_ether_conn_tick(struct via_ether_vi *ev)
 {
@@ -408,7 +426,7 @@ void via_ether_conn_tick(struct via_ether_vi *ev)
 	ev->attempt.next = jiffies + via_ether_scaled(ms);
 	if (ev->conn.phase != VIA_PHASE_ACCEPT)
 		via_ether_count(ev->nic, REQUESTS_OUT);
-	via_ether_send_conn(ev, conn_frame(ev));
+	via_ether_send_try(ev);
 out:
 	if (via_ether_trying(ev))
 		via_ether_attempt_begin(ev);
@@ -526,7 +544,7 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 			take_reply(ev, c);
 		if (!via_conn_established(ev->vi, &attrs))
 			return false;
-		stands(ev);
+		via_ether_stands(ev);
 	} else if (ev->conn.phase != VIA_PHASE_CONNECTED ||
 		   ev->conn.remote_cookie != c->sender_cookie) {
 		return false;
@@ -600,8 +618,7 @@ static void take_verdict(struct via_ether_vi *ev, const struct via_frame_hdr *h)
 	if (ev->conn.phase != VIA_PHASE_REQUEST)
 		return;
 	if (h->type == VIA_WIRE_WAIT) {
-		ev->attempt.waiting = true;
-		ev->attempt.next = jiffies + via_ether_scaled(TRY_WAITING_MS);
+		via_ether_server_waits(ev);
 	} else if (h->type == VIA_WIRE_REFUSE) {
 		take_refusal(ev, h);
 		via_ether_conn_end(ev, h->reason == VIA_WIRE_R_NO_MATCH ?
@@ -729,7 +746,7 @@ static void rx_challenge(struct via_ether_nic *nic,
 	    (offer == VIA_SESSION_KNOWN && ev->attempt.token != hello.token)) {
 		via_peer_keep_token(ev->peer, hello.token);
 		ev->rcv.last_rx = jiffies;
-		via_ether_send_conn(ev, conn_frame(ev));
+		via_ether_send_try(ev);
 	}
 out:
 	via_ether_unlock(vi);

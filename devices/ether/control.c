@@ -5,7 +5,8 @@
  */
 
 #include "admit.h"
-#include "ether.h"
+#include "conn.h"
+#include "handshake.h"
 
 /* The server's client is gone: its attempt ends.  BH off, no lock held. */
 static void accept_lost(struct via_ether_vi *ev, u64 cookie)
@@ -32,8 +33,8 @@ static bool reset_fits(const struct via_ether_vi *ev, u32 seq)
  * stands ends by RESET only, which tells in @seq what it answers.  BH off, RCU
  * read side, no queue lock held.
  */
-static void no_such_end(struct via_ether_nic *nic, const u8 *host, u32 id,
-			u64 cookie, const u32 *seq)
+void via_ether_no_such_end(struct via_ether_nic *nic, const u8 *host, u32 id,
+			   u64 cookie, const u32 *seq)
 {
 	struct via_peer *peer = via_peer_find(nic, host);
 	enum via_ether_phase phase;
@@ -70,14 +71,15 @@ static void no_such_end(struct via_ether_nic *nic, const u8 *host, u32 id,
 	via_vi_settle(ev->vi);
 }
 
-static void rx_cancel(struct via_ether_nic *nic,
-		      const struct via_ether_frame *f,
-		      const struct via_frame_hdr *h)
+void via_ether_rx_cancel(struct via_ether_nic *nic,
+			 const struct via_ether_frame *f,
+			 const struct via_frame_hdr *h)
 {
 	struct via_ether_req req;
 
 	if (!via_ether_take_req(nic, f->src, h->vi, h->cookie, &req))
-		return no_such_end(nic, f->src, h->vi, h->cookie, NULL);
+		return via_ether_no_such_end(nic, f->src, h->vi, h->cookie,
+					     NULL);
 	if (req.conn)
 		via_conn_cancel(req.conn);
 	via_ether_drop_req(&req);
@@ -111,12 +113,13 @@ void via_ether_control_rx(struct via_ether_nic *nic,
 	case VIA_WIRE_VERSIONS:
 		return via_ether_attempt_rx(nic, f, h);
 	case VIA_WIRE_CANCEL:
-		return rx_cancel(nic, f, h);
+		return via_ether_rx_cancel(nic, f, h);
 	case VIA_WIRE_DISCONNECT_ACK:
 		return via_timewait_acked(nic, f->src, h);
 	case VIA_WIRE_RESET:
 		via_ether_count(nic, RESETS_IN);
-		return no_such_end(nic, f->src, h->src, h->cookie, &h->seq);
+		return via_ether_no_such_end(nic, f->src, h->src, h->cookie,
+					     &h->seq);
 	case VIA_WIRE_NAME_QUERY:
 	case VIA_WIRE_NAME_REPLY:
 		return via_ether_name_rx(nic, f, h);

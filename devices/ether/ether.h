@@ -262,37 +262,6 @@ static inline struct via_vi *via_ether_find(struct via_ether_nic *nic, u32 id)
 	return via_vi_lookup(nic->ka, id - 1);
 }
 
-/* vi.c */
-/* ops->vi_create: 0. */
-int via_ether_vi_create(struct via_vi *vi);
-void via_ether_vi_forget(struct via_vi *vi);
-void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase);
-void via_ether_disconnect(struct via_vi *vi, bool tell);
-void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink);
-
-/* conn.c */
-/* ops->connect, accept: process context, no queue lock held. */
-enum via_verdict via_ether_connect(struct via_vi *vi);
-enum via_verdict via_ether_attempt(struct via_vi *vi,
-				   enum via_ether_phase phase);
-enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi);
-bool via_ether_confirmed(struct via_ether_vi *ev);
-/* What answers an attempt.  BH off, RCU read side. */
-void via_ether_attempt_rx(struct via_ether_nic *nic,
-			  const struct via_ether_frame *f,
-			  const struct via_frame_hdr *h);
-void via_ether_conn_tick(struct via_ether_vi *ev);
-/* A job of the tick: attempts whose next try is due, and each try's place there. */
-bool via_ether_tries_wanted(const struct via_ether_nic *nic, unsigned long *at);
-bool via_ether_tries_run(struct via_ether_nic *nic);
-/* An attempt is looked at when its next try is due.  Both queue locks held. */
-void via_ether_attempt_begin(struct via_ether_vi *ev);
-void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict);
-void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
-			  bool sum);
-/* The NIC's MTU is another one.  Both queue locks held; the caller settles. */
-void via_ether_update_mtu(struct via_ether_vi *ev);
-
 /* request.c */
 /* ops->reject: process context, no queue lock held. */
 void via_ether_reject(struct via_conn *conn);
@@ -431,17 +400,6 @@ u8 via_ether_cached_reply(const struct via_peer *peer,
 		     const struct via_ether_client *c, u8 *reason,
 		     struct via_reply *reply);
 void via_ether_forget_replies(struct via_peer *peer);
-
-/* p2p.c */
-enum via_verdict via_ether_p2p_connect(struct via_vi *vi);
-void via_ether_p2p_request(struct via_ether_nic *nic,
-			   const struct via_ether_frame *f,
-			   const struct via_frame_hdr *h);
-bool via_ether_p2p_fits(struct via_ether_vi *ev,
-			const struct via_vi_attrs *theirs,
-			const struct via_ether_client *c);
-void via_ether_p2p_lost(struct via_ether_vi *ev, u64 cookie);
-enum via_verdict via_ether_p2p_verdict(u32 reason);
 
 /* retransmit.c: sq.lock held, BH off */
 /*

@@ -30,7 +30,7 @@
 
 #include <linux/random.h>
 #include "admit.h"
-#include "ether.h"
+#include "conn.h"
 
 #define ASKED_MAX	4ul		/* HEARTBEATs that a dead peer was sent */
 #define LISTS_VISIT	32u		/* LISTs sent in a visit */

@@ -5,7 +5,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include "ether.h"
+#include "conn.h"
 
 /* Until it is noticed that no program looks for what lies in the ring. */
 #define RING_TICK	(500 * NSEC_PER_USEC)

@@ -25,18 +25,13 @@
  */
 
 #include "admit.h"
-#include "ether.h"
+#include "conn.h"
+#include "handshake.h"
 
 /* Our side of an attempt: does it ask?  Two hosts never have the same address. */
 static bool asks(const struct via_ether_nic *nic, const u8 *other)
 {
 	return memcmp(nic->host.addr, other, nic->host.len) < 0;
-}
-
-/* ops->p2p_connect */
-enum via_verdict via_ether_p2p_connect(struct via_vi *vi)
-{
-	return via_ether_attempt(vi, VIA_PHASE_P2P);
 }
 
 /*

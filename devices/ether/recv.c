@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 #include <linux/timex.h>
 #include "admit.h"
-#include "ether.h"
+#include "conn.h"
 
 #define CHALLENGE_EVERY_MS	8
 

@@ -3,7 +3,7 @@
 
 #include <linux/random.h>
 #include <linux/slab.h>
-#include "ether.h"
+#include "conn.h"
 
 int via_ether_vi_create(struct via_vi *vi)
 {

@@ -528,7 +528,7 @@ mutant("unproven-peer-served", "devices/ether/p2p.c", "sim", "",
 mutant("challenge-unheard", CONN, "sim", "",
        "the first connection to a host comes late",
        ("		ev->rcv.last_rx = jiffies;\n"
-        "		via_ether_send_conn(ev, conn_frame(ev));",
+        "		via_ether_send_try(ev);",
         "		ev->rcv.last_rx = jiffies;"), sim="time")
 mutant("challenge-of-other", CONN, "sim", "",
        "a third host's CHALLENGE spoils an attempt",
