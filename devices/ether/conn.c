@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Connections, both sides.
+ * Connections, both sides: how one begins, stands and ends, and the class's part
+ * of a VI with it.  What comes about one is handled by handshake.c.
  *
  *   client                                     server
  *     |------------- REQUEST ------------------->| matched with a waiter
@@ -10,12 +11,13 @@
  *
  * Each end sends again what is not answered; a repeated frame is recognised
  * by the client's address, VI id and cookie and gets the same answer.  Peer to
- * peer is the same with one of the two in the client's part: p2p.c.
+ * peer is the same with one of the two in the client's part: handshake.c.
  */
 
+#include <linux/random.h>
+#include <linux/slab.h>
 #include "admit.h"
 #include "conn.h"
-#include "handshake.h"
 #include "xmit.h"
 
 #define TRY_FIRST_MS	20
@@ -38,6 +40,21 @@ static u64 try_at(const struct via_ether_vi *ev)
 	if (!ev->attempt.forever)
 		left = min_t(long, left, ev->attempt.deadline - via_now());
 	return now + max(left, 1L);
+}
+
+int via_ether_vi_create(struct via_vi *vi)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	ev->vi = vi;
+	ev->nic = vi->nic->priv;
+	via_order_node_init(&ev->on.connecting);
+	INIT_LIST_HEAD(&ev->on.run);
+	INIT_LIST_HEAD(&ev->on.owing);
+	INIT_LIST_HEAD(&ev->on.conns);
+	INIT_HLIST_NODE(&ev->on.ends);
+	via_credit_init(&ev->snd.credit);
+	return 0;
 }
 
 static void fill_addr(struct via_wire_addr *w, const struct via_net_addr *a)
@@ -136,7 +153,7 @@ static bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 }
 
 /* What is put off meanwhile is looked at once more than need be. */
-void via_ether_attempt_begin(struct via_ether_vi *ev)
+static void via_ether_attempt_begin(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 	u64 at = try_at(ev);
@@ -151,6 +168,29 @@ void via_ether_attempt_begin(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 	if (earlier)
 		via_ether_arm(nic);
+}
+
+/* An attempt begins, to ev->peer.  Both queue locks held. */
+static void start_attempt(struct via_ether_vi *ev, enum via_ether_phase phase)
+{
+	lockdep_assert_held(&ev->vi->sq.lock);
+	lockdep_assert_held(&ev->vi->rq.lock);
+	do {
+		ev->conn.cookie = get_random_u64();
+	} while (!ev->conn.cookie);
+	ev->conn.first_seq = get_random_u32();
+	ev->conn.want_seal = READ_ONCE(via_ether_checksum);
+	/* From here until the VI is Idle again its attributes stay. */
+	ev->conn.reliable = ev->vi->attrs.reliability != VIA_UNRELIABLE;
+	ev->conn.phase = phase;
+	ev->attempt.tries = 0;
+	ev->conn.asked = false;
+	ev->attempt.next = jiffies;
+	ev->attempt.waiting = false;
+	ev->conn.reason = VIA_WIRE_R_CLOSED;
+	ev->rcv.last_rx = jiffies;
+
+	via_ether_attempt_begin(ev);
 }
 
 /* No frame is longer than that.  Both queue locks held. */
@@ -173,6 +213,15 @@ void via_ether_update_mtu(struct via_ether_vi *ev)
 		via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_MTU_REDUCED);
 	else
 		via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
+}
+
+static void head_init(struct via_ether_vi *ev)
+{
+	ev->conn.head = (struct via_wire) {
+		.version = VIA_WIRE_VERSION,
+		.dst = cpu_to_be32(ev->conn.remote_id),
+		.cookie = cpu_to_be64(ev->conn.remote_cookie),
+	};
 }
 
 /* What the other end has told of itself.  Both queue locks held. */
@@ -215,7 +264,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 			ktime_get_ns());
 	ev->rcv.last_rx = jiffies;
 	ev->rcv.next_challenge = jiffies;
-	via_ether_head_init(ev);
+	head_init(ev);
 	via_peer_add_end(ev);
 }
 
@@ -254,7 +303,7 @@ static enum via_verdict attempt(struct via_vi *vi, enum via_ether_phase phase)
 		WRITE_ONCE(ev->peer, peer);
 		ev->attempt.deadline = vi->deadline;
 		ev->attempt.forever = vi->forever;
-		via_ether_start(ev, phase);
+		start_attempt(ev, phase);
 	}
 	via_ether_unlock(vi);
 	if (pending)
@@ -290,7 +339,7 @@ static void start_accept(struct via_ether_vi *ev, const struct via_conn *conn,
 	/* A client that confirms in the last moment is not sent away. */
 	ev->attempt.deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);
 	ev->attempt.forever = req->forever;
-	via_ether_start(ev, VIA_PHASE_ACCEPT);
+	start_attempt(ev, VIA_PHASE_ACCEPT);
 	ev->conn.remote_epoch = c->epoch;
 	via_conn_takes(ev->vi, c->takes);
 	set_remote(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
@@ -436,6 +485,159 @@ out:
 }
 
 /*
+ * The one we chose, by that cookie, is not there: look again, under a new
+ * name, so that what it may still have in flight means nothing.  BH off, no
+ * lock held.
+ */
+void via_ether_p2p_lost(struct via_ether_vi *ev, u64 cookie)
+{
+	struct via_vi *vi = ev->vi;
+	u64 claim = 0;
+
+	via_ether_lock(vi);
+	if (ev->conn.phase == VIA_PHASE_ACCEPT && vi->p2p &&
+	    ev->conn.remote_cookie == cookie) {
+		claim = cookie;
+		spin_lock(&ev->nic->lock);
+		via_peer_del_end(ev);
+		spin_unlock(&ev->nic->lock);
+		start_attempt(ev, VIA_PHASE_P2P);
+	}
+	via_ether_unlock(vi);
+	if (claim)
+		via_p2p_release(vi, claim);
+}
+
+/* The connection is over.  Both queue locks held. */
+static void reads_forget(struct via_ether_vi *ev)
+{
+	ev->snd.odd = 0;
+	ev->answers.turn = false;
+	ev->reads.pending = 0;
+	ev->reads.head = 0;
+	ev->reads.tail = 0;
+	ev->answers.head = 0;
+	ev->answers.next = 0;
+	ev->answers.tail = 0;
+	ev->answers.off = 0;
+	ev->reads.acked_late = 0;
+}
+
+static void held_free(struct via_ether_vi *ev)
+{
+	u32 seq = ev->rcv.win.next + 1;
+
+	for (; via_win_held(&ev->rcv.win, &seq); seq++) {
+		kfree(ev->rcv.held[seq % ev->rcv.win.size]);
+		via_ether_give_room(ev);
+	}
+	kfree(ev->rcv.held);
+	ev->rcv.held = NULL;
+	via_win_rx_init(&ev->rcv.win, ev->rcv.win.next, 1);
+}
+
+/*
+ * The attempt or the connection is over: no frame finds the VI any more, no
+ * timer looks at it.  Both queue locks held.
+ */
+static void via_ether_forget(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	lockdep_assert_held(&ev->vi->rq.lock);
+	ev->conn.phase = VIA_PHASE_NONE;
+	ev->snd.busy = false;
+	reads_forget(ev);
+	ev->rcv.open = false;
+	ev->rcv.dsack_due = false;
+	ev->rcv.untold = false;
+	ev->rcv.ce_echo = false;
+	via_rto_end(&ev->rto);
+	ev->delack.interval = 0;
+	held_free(ev);
+	via_ether_share_end(ev);
+	kfree(via_win_end(&ev->snd.win));
+	via_win_init(&ev->snd.win, 0, 1);
+
+	spin_lock(&nic->lock);
+	via_order_del(&nic->connecting, &ev->on.connecting);
+	via_ether_unwatch(ev);
+	via_ether_ack_deadline_over(ev);
+	via_ether_run_forget(ev);
+	if (ev->peer) {
+		via_ether_owes_no_more(ev);
+		via_peer_del_end(ev);
+		via_peer_part(ev);
+		via_peer_drop(ev->peer);
+	}
+	WRITE_ONCE(ev->peer, NULL);
+	/* What is searched by it has had it until here. */
+	ev->conn.cookie = 0;
+	spin_unlock(&nic->lock);
+}
+
+/* ops->vi_forget: both queue locks held, and the state may be any. */
+void via_ether_vi_forget(struct via_vi *vi)
+{
+	via_ether_forget(vi->priv);
+}
+
+/* The numbers of both halves, as they are when the connection ends. */
+static struct via_end_frame via_ether_end_of(const struct via_ether_vi *ev)
+{
+	struct via_end_frame end = {
+		.host = ev->conn.remote,
+		.plain = !ev->conn.seal,
+		.dst = ev->conn.remote_id,
+		.cookie = ev->conn.remote_cookie,
+		.seq = ev->snd.win.nxt,
+		.ack = ev->rcv.win.next,
+		.reason = ev->conn.reason,
+		.src = via_ether_id(ev->vi),
+	};
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	lockdep_assert_held(&ev->vi->rq.lock);
+	return end;
+}
+
+/*
+ * Tell the other end.  It may answer at once, so what the answer ends is there
+ * before.  Both queue locks held.
+ */
+static void leave(struct via_ether_vi *ev)
+{
+	struct via_end_frame end = via_ether_end_of(ev);
+
+	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->conn.reason);
+	via_timewait_begin(ev, &end);
+	via_ether_send_disconnect(ev->peer, &end);
+}
+
+/* transport->disconnect: both queue locks held. */
+void via_ether_disconnect(struct via_vi *vi, bool tell)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct via_ether_client me = {
+		.vi = via_ether_id(vi),
+		.cookie = ev->conn.cookie,
+		.host = ev->conn.remote,
+	};
+
+	/* What the class has not broken, and given a reason, the agent has. */
+	if (atomic_read(&vi->broken) & VIA_BROKEN_TELL &&
+	    ev->conn.reason == VIA_WIRE_R_CLOSED)
+		ev->conn.reason = VIA_WIRE_R_TRANSPORT;
+	if (tell && (ev->conn.phase == VIA_PHASE_REQUEST ||
+		     ev->conn.phase == VIA_PHASE_P2P))
+		via_ether_answer(ev->nic, vi->index, VIA_WIRE_CANCEL, 0, &me);
+	else if (tell && ev->conn.phase != VIA_PHASE_NONE)
+		leave(ev);
+	via_ether_forget(ev);
+}
+
+/*
  * The next attempt whose time has come; its visit puts it back in its place if it
  * goes on.  NULL: there is none, or it is enough for this tick.
  */
@@ -477,294 +679,35 @@ bool via_ether_tries_run(struct via_ether_nic *nic)
 	return false;
 }
 
-/*
- * An ACCEPT that no VI here waits for: one may have refused it before.  Else
- * its sender is answered with the end that it names, as any unknown host is.
- */
-static void rx_accept_late(struct via_ether_nic *nic,
-			   const struct via_ether_frame *f,
-			   const struct via_conn_hdr *accept, u64 cookie,
-			   const struct via_ether_client *c)
+void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 {
-	struct via_peer *peer = via_peer_find(nic, c->host.addr);
-	struct via_reply reply;
-	u8 type = 0, reason;
+	struct via_ether_vi *ev = vi->priv;
+	const struct via_peer *peer = READ_ONCE(ev->peer);
 
-	if (peer) {
-		spin_lock(&nic->lock);
-		type = via_ether_cached_reply(peer, c, &reason, &reply);
-		spin_unlock(&nic->lock);
-	}
-	if (type == VIA_WIRE_REFUSE) {
-		via_ether_answer(nic, 0, type, reason, c);
+	if (!peer || READ_ONCE(ev->conn.phase) != VIA_PHASE_CONNECTED)
 		return;
-	}
-	via_ether_count(nic, NO_VI);
-	via_ether_send_reset(nic, f->src, accept->to, cookie,
-			     accept->first_seq, f->len);
-}
-
-/* What a consumer in the kernel says, in the place of addresses.  Both queue locks. */
-static void take_reply(struct via_ether_vi *ev, const struct via_conn_hdr *c)
-{
-	struct via_reply reply = {
-		.len = c->client_disc_len + c->server_disc_len,
-	};
-
-	memcpy(reply.data, c->client_disc, c->client_disc_len);
-	memcpy(reply.data + c->client_disc_len, c->server_disc,
-	       c->server_disc_len);
-	via_conn_replied(ev->vi, &reply);
-}
-
-/*
- * ACCEPT or PEER_ACCEPT at the client.  False: no attempt here waits for
- * it.  Both queue locks held.
- */
-static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
-			const struct via_ether_client *from, bool p2p)
-{
-	struct via_vi_attrs attrs = {
-		.reliability = c->reliability,
-		.max_transfer = c->max_transfer,
-		.rights = c->rights,
-	};
-	bool sum = c->options & VIA_WIRE_O_SUM;
-
-	via_ether_heard(ev);
-	if (ev->conn.phase == (p2p ? VIA_PHASE_P2P : VIA_PHASE_REQUEST)) {
-		if (p2p && !via_ether_p2p_fits(ev, &attrs, from))
-			return true;
-		/* The server grants it, or has more than that. */
-		if (ev->conn.want_seal && !sum &&
-		    !READ_ONCE(ev->peer->want_key))
-			return false;
-		via_ether_set_remote(ev, c, sum);
-		if (unlikely(c->options & VIA_WIRE_O_REPLY))
-			take_reply(ev, c);
-		if (!via_conn_established(ev->vi, &attrs))
-			return false;
-		via_ether_stands(ev);
-	} else if (ev->conn.phase != VIA_PHASE_CONNECTED ||
-		   ev->conn.remote_cookie != c->sender_cookie) {
-		return false;
-	}
-	/* Repeated: the one before was lost. */
-	via_ether_answer(ev->nic, ev->vi->index, VIA_WIRE_CONFIRM, 0, from);
-	return true;
-}
-
-static void rx_accept(struct via_ether_nic *nic,
-		      const struct via_ether_frame *f,
-		      const struct via_frame_hdr *h)
-{
-	struct via_ether_client from;
-	struct via_ether_vi *ev;
-	struct via_conn_hdr c;
-	struct via_vi *vi;
-	bool known = false;
-
-	if (via_wire_parse_conn(f->hdr, &c)) {
-		via_ether_count(nic, BAD_FIELD);
+	/* Racy by nature; each is one word, the peer's memory is RCU's. */
+	via_stat(sink, "tx_next_seq", READ_ONCE(ev->snd.win.nxt));
+	via_stat(sink, "rx_next_seq", READ_ONCE(ev->rcv.win.next));
+	via_stat(sink, "checksum", READ_ONCE(ev->conn.seal) == VIA_WIRE_SUM);
+	via_stat(sink, "authenticator",
+		 READ_ONCE(ev->conn.seal) == VIA_WIRE_AUTH);
+	via_stat(sink, "tx_in_flight", via_win_flight(&ev->snd.win));
+	via_stat(sink, "tx_window", READ_ONCE(ev->snd.win.most));
+	via_stat(sink, "tx_cwnd", READ_ONCE(peer->pool.cong.cwnd));
+	via_stat(sink, "tx_granted", READ_ONCE(peer->pool.granted));
+	via_stat(sink, "tx_credit", READ_ONCE(ev->snd.win.credit));
+	if (!ev->conn.reliable)
 		return;
-	}
-	from = (struct via_ether_client) {
-		.vi = c.vi,
-		.cookie = c.sender_cookie,
-	};
-	via_host_set(&from.host, f->src, nic->host.len);
-	vi = via_ether_find(nic, c.to);
-	if (vi) {
-		ev = vi->priv;
-		via_ether_lock(vi);
-		if (ev->conn.cookie && ev->conn.cookie == h->cookie &&
-		    via_host_is(&ev->conn.remote, f->src)) {
-			/* A late one, of a host that has lost it since. */
-			known = !via_peer_saw_epoch(ev->peer, c.hello.epoch);
-			/* Before the attempt may end, and with it its peer. */
-			if (!known && c.hello.token)
-				via_peer_keep_token(ev->peer, c.hello.token);
-			if (!known)
-				known = take_accept(ev, &c, &from, h->type ==
-						    VIA_WIRE_PEER_ACCEPT);
-		}
-		via_ether_unlock(vi);
-	}
-	if (!known)
-		rx_accept_late(nic, f, &c, h->cookie, &from);
-}
-
-/* Both queue locks held. */
-static void take_refusal(struct via_ether_vi *ev, const struct via_frame_hdr *h)
-{
-	struct via_reply reply = { .len = h->reply_len };
-
-	if (!reply.len)
-		return;
-	memcpy(reply.data, h->reply, reply.len);
-	via_conn_replied(ev->vi, &reply);
-}
-
-/* The end that an answer is for, still at it.  Both queue locks held. */
-static void take_verdict(struct via_ether_vi *ev, const struct via_frame_hdr *h)
-{
-	via_ether_heard(ev);
-	if (ev->conn.phase == VIA_PHASE_ACCEPT) {
-		if (h->type == VIA_WIRE_REFUSE && ev->vi->p2p)
-			via_ether_conn_end(ev,
-					   via_ether_p2p_verdict(h->reason));
-		return;
-	}
-	if (ev->conn.phase != VIA_PHASE_REQUEST)
-		return;
-	if (h->type == VIA_WIRE_WAIT) {
-		via_ether_server_waits(ev);
-	} else if (h->type == VIA_WIRE_REFUSE) {
-		take_refusal(ev, h);
-		via_ether_conn_end(ev, h->reason == VIA_WIRE_R_NO_MATCH ?
-				   VIA_R_NO_MATCH : VIA_R_REJECT);
-	}
-}
-
-/* WAIT, REFUSE at the client; CONFIRM, REFUSE at the server. */
-static void rx_verdict(struct via_ether_nic *nic,
-		       const struct via_ether_frame *f,
-		       const struct via_frame_hdr *h)
-{
-	struct via_vi *vi = via_ether_find(nic, h->vi);
-	struct via_ether_vi *ev;
-	bool ours;
-
-	if (!vi)
-		return;
-	ev = vi->priv;
-	via_ether_lock(vi);
-	ours = ev->conn.cookie && ev->conn.cookie == h->cookie &&
-	       via_host_is(&ev->conn.remote, f->src);
-	if (ours)
-		take_verdict(ev, h);
-	via_ether_unlock(vi);
-	if (ours && h->type == VIA_WIRE_CONFIRM)
-		via_ether_confirmed(ev);
-}
-
-/* Is it an attempt to reach that host, not answered?  Both queue locks held. */
-static bool asks_host(const struct via_ether_vi *ev, const u8 *host)
-{
-	return (ev->conn.phase == VIA_PHASE_REQUEST ||
-		ev->conn.phase == VIA_PHASE_P2P) &&
-	       via_host_is(&ev->conn.remote, host);
-}
-
-/* Do the bytes begin the request that is being sent?  Both queue locks held. */
-static bool quotes_request(const struct via_ether_vi *ev, const u8 *quote)
-{
-	struct via_wire w = {
-		.version = VIA_WIRE_VERSION,
-		.type = ev->conn.phase == VIA_PHASE_P2P ? VIA_WIRE_PEER_REQUEST :
-							  VIA_WIRE_REQUEST,
-		.flags = quote[offsetof(struct via_wire, flags)] ==
-			 VIA_WIRE_AUTH ? VIA_WIRE_AUTH : VIA_WIRE_SUM,
-		.dst = cpu_to_be32(via_ether_id(ev->vi)),
-		.cookie = cpu_to_be64(ev->conn.cookie),
-	};
-
-	return !memcmp(&w, quote, VIA_WIRE_QUOTE);
-}
-
-/*
- * The host does not speak this version: an attempt to reach it ends.  It does
- * not where the frame quotes nothing of its request, half of whose cookie is
- * in the quote; and a connection that stands has shown that its peer does.
- * The VI that asked is in the quote, too: any host can send such frames, and
- * each costs one look-up in an array, however many attempts there are.  A host
- * with a key would say it with an authenticator, which VERSION has not: it is
- * told, and ends nothing.
- */
-static void rx_version(struct via_ether_nic *nic,
-		       const struct via_ether_frame *f,
-		       const struct via_frame_hdr *h)
-{
-	char text[VIA_HOST_TEXT];
-	struct via_ether_vi *ev;
-	struct via_vi *vi;
-	__be32 id;
-	bool told;
-
-	via_ether_count(nic, VERSIONS_IN);
-	if (h->about != VIA_WIRE_VERSION ||
-	    (h->lowest <= VIA_WIRE_VERSION && h->highest >= VIA_WIRE_VERSION))
-		return;
-	memcpy(&id, h->quote + offsetof(struct via_wire, dst), sizeof(id));
-	vi = via_ether_find(nic, be32_to_cpu(id));
-	if (!vi)
-		return;
-	ev = vi->priv;
-	via_ether_lock(vi);
-	told = asks_host(ev, f->src) && quotes_request(ev, h->quote);
-	if (told && !via_secret_of(nic, f->src))
-		via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
-	via_ether_unlock(vi);
-	if (told)
-		pr_info_ratelimited("%s: %s speaks versions %u to %u of the wire, this host %u\n",
-				    nic->ka->name,
-				    via_host_text(text, f->src, nic->host.len),
-				    h->lowest, h->highest, VIA_WIRE_VERSION);
-}
-
-/*
- * CHALLENGE: the request is repeated at once, with the token that it tells.
- * Like VERSION it names the VI that asked, so no list is searched.
- */
-static void rx_challenge(struct via_ether_nic *nic,
-			 const struct via_ether_frame *f,
-			 const struct via_frame_hdr *h)
-{
-	enum via_session_offer offer;
-	struct via_hello_hdr hello;
-	struct via_ether_vi *ev;
-	struct via_vi *vi;
-
-	if (via_wire_parse_hello(f->hdr, &hello) || !hello.token) {
-		via_ether_count(nic, BAD_FIELD);
-		return;
-	}
-	vi = via_ether_find(nic, h->dst);
-	if (!vi)
-		return;
-	ev = vi->priv;
-	via_ether_lock(vi);
-	if (ev->conn.cookie != h->cookie || !asks_host(ev, f->src))
-		goto out;
-	/* A host with a key proves its epoch by the session. */
-	if (!via_secret_of(nic, f->src) &&
-	    !via_peer_saw_epoch(ev->peer, hello.epoch))
-		goto out;
-	offer = via_session_propose(ev->peer, &hello);
-	/* The same one again answers a request that came late. */
-	if (offer == VIA_SESSION_NEW ||
-	    (offer == VIA_SESSION_KNOWN && ev->attempt.token != hello.token)) {
-		via_peer_keep_token(ev->peer, hello.token);
-		ev->rcv.last_rx = jiffies;
-		via_ether_send_try(ev);
-	}
-out:
-	via_ether_unlock(vi);
-}
-
-void via_ether_attempt_rx(struct via_ether_nic *nic,
-			  const struct via_ether_frame *f,
-			  const struct via_frame_hdr *h)
-{
-	switch (h->type) {
-	case VIA_WIRE_ACCEPT:
-	case VIA_WIRE_PEER_ACCEPT:
-		return rx_accept(nic, f, h);
-	case VIA_WIRE_CHALLENGE:
-		return rx_challenge(nic, f, h);
-	case VIA_WIRE_VERSIONS:
-		return rx_version(nic, f, h);
-	default:
-		return rx_verdict(nic, f, h);
-	}
+	via_stat(sink, "rtt_us", READ_ONCE(peer->timing.rtt.srtt) / 8);
+	via_stat(sink, "rto_us", via_peer_rto(peer));
+	via_stat(sink, "retransmits", READ_ONCE(ev->snd.resent));
+	via_stat(sink, "timeouts", READ_ONCE(ev->snd.timeouts));
+	via_stat(sink, "rx_held", READ_ONCE(ev->rcv.win.held));
+	via_stat(sink, "ping_pong", clamp(READ_ONCE(ev->delack.pingpong), 0,
+					  VIA_DELACK_PINGPONG));
+	via_stat(sink, "reads_pending", READ_ONCE(ev->reads.tail) -
+					READ_ONCE(ev->reads.head));
+	via_stat(sink, "answers_pending", READ_ONCE(ev->answers.tail) -
+					  READ_ONCE(ev->answers.head));
 }

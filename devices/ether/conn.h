@@ -37,10 +37,6 @@ void via_ether_p2p_lost(struct via_ether_vi *ev, u64 cookie);
 
 /* All that follow: both queue locks held. */
 
-/* An attempt begins, to ev->peer. */
-void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase);
-/* An attempt is looked at when its next try is due. */
-void via_ether_attempt_begin(struct via_ether_vi *ev);
 /* The request, or the ACCEPT, is sent. */
 void via_ether_send_try(struct via_ether_vi *ev);
 /* The server has said WAIT. */
@@ -53,10 +49,5 @@ void via_ether_stands(struct via_ether_vi *ev);
 void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict);
 /* The NIC's MTU is another one; the caller settles. */
 void via_ether_update_mtu(struct via_ether_vi *ev);
-/* p2p.c: does it fit what the other end has?  The verdict of a refusal. */
-bool via_ether_p2p_fits(struct via_ether_vi *ev,
-			const struct via_vi_attrs *theirs,
-			const struct via_ether_client *c);
-enum via_verdict via_ether_p2p_verdict(u32 reason);
 
 #endif /* _VIA_ETHER_CONN_H */

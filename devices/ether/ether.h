@@ -151,7 +151,6 @@ bool via_ether_resume(struct via_vi *vi, struct via_work *work);
 void via_ether_catch_up(struct via_ether_vi *ev);
 /* Frame @seq came twice.  sq.lock held. */
 void via_ether_dsack(struct via_ether_vi *ev, u32 seq);
-void via_ether_head_init(struct via_ether_vi *ev);
 
 /*
  * share.c: credit of the window that all VIs to a peer share.  sq.lock held, BH
@@ -192,7 +191,6 @@ void via_ether_share_init(struct via_ether_nic *nic);
 
 /* send_read.c */
 void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n);
-void via_ether_reads_forget(struct via_ether_vi *ev);
 void via_ether_reads_answer(struct via_ether_vi *ev, struct via_work *work);
 void via_ether_offender(struct via_vi *vi, u32 index, enum via_status status);
 /*
@@ -245,8 +243,6 @@ void via_ether_name_rx(struct via_ether_nic *nic,
 		       const struct via_frame_hdr *h);
 
 /* recv.c */
-/* A frame of the VI's is not held any more.  rq.lock held. */
-void via_ether_give_room(struct via_ether_vi *ev);
 /* No reason: a frame that cannot be taken now and is to be sent again. */
 #define VIA_ETHER_NOT_NOW	0x100u
 

@@ -540,6 +540,26 @@ struct via_ether_req *via_peer_req(const struct via_peer *peer, u32 vi,
 	return NULL;
 }
 
+/*
+ * The NIC has room for one more frame of the peer.  A frame that was told of is
+ * not sent again, so none that is held is thrown out for another one: a peer has
+ * as much as is left for all others.  One has half of the room, two a third of it
+ * each, and the next one finds as much as they have.
+ */
+bool via_ether_take_room(struct via_ether_vi *ev)
+{
+	s32 all = atomic_inc_return(&ev->nic->ooo);
+	s32 own = atomic_inc_return(&ev->peer->held);
+
+	return own + all <= (s64)READ_ONCE(via_ether_ooo_max) + 1;
+}
+
+void via_ether_give_room(struct via_ether_vi *ev)
+{
+	atomic_dec(&ev->peer->held);
+	atomic_dec(&ev->nic->ooo);
+}
+
 bool via_peers_wanted(const struct via_ether_nic *nic, unsigned long *at)
 {
 	lockdep_assert_held(&nic->lock);

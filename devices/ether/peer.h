@@ -328,6 +328,13 @@ bool via_peer_saw_epoch(struct via_peer *peer, u64 epoch);
 /* Connections are to be looked at: VIA_PEER_END_*.  nic->lock held. */
 void via_peer_ends(struct via_peer *peer, u32 ends);
 
+/*
+ * A frame of the VI's is to be held beyond a hole; false: there is no room for it,
+ * which is to be given back all the same.  It is not held any more.  rq.lock held.
+ */
+bool via_ether_take_room(struct via_ether_vi *ev);
+void via_ether_give_room(struct via_ether_vi *ev);
+
 /* The id of its key, 0: it has none.  RCU read side. */
 u32 via_peer_key_id(const struct via_peer *peer);
 

@@ -304,26 +304,6 @@ static bool make_room(struct via_ether_vi *ev, u32 size)
 	return true;
 }
 
-/*
- * The NIC has room for one more frame of the peer.  A frame that was told of is
- * not sent again, so none that is held is thrown out for another one: a peer has
- * as much as is left for all others.  One has half of the room, two a third of it
- * each, and the next one finds as much as they have.
- */
-static bool take_room(struct via_ether_vi *ev)
-{
-	s32 all = atomic_inc_return(&ev->nic->ooo);
-	s32 own = atomic_inc_return(&ev->peer->held);
-
-	return own + all <= (s64)READ_ONCE(via_ether_ooo_max) + 1;
-}
-
-void via_ether_give_room(struct via_ether_vi *ev)
-{
-	atomic_dec(&ev->peer->held);
-	atomic_dec(&ev->nic->ooo);
-}
-
 /* Keep a frame beyond a hole; without memory it will be sent again. */
 static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 		 const struct via_ether_frame *f)
@@ -334,7 +314,7 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 	u32 size = via_win_rx_wants(&ev->rcv.win, h->seq);
 	u8 *to;
 
-	if (!take_room(ev) ||
+	if (!via_ether_take_room(ev) ||
 	    (unlikely(size != ev->rcv.win.size) && !make_room(ev, size)))
 		goto drop;
 	held = via_vi_memory(ev->vi, struct_size(held, payload, h->len));

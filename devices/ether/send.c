@@ -9,15 +9,6 @@
 #include <linux/slab.h>
 #include "send.h"
 
-void via_ether_head_init(struct via_ether_vi *ev)
-{
-	ev->conn.head = (struct via_wire) {
-		.version = VIA_WIRE_VERSION,
-		.dst = cpu_to_be32(ev->conn.remote_id),
-		.cookie = cpu_to_be64(ev->conn.remote_cookie),
-	};
-}
-
 static void burst_end(struct burst *b)
 {
 	if (b->open)

@@ -291,21 +291,6 @@ void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n)
 	complete_late(ev);
 }
 
-/* The connection is over.  Both queue locks held. */
-void via_ether_reads_forget(struct via_ether_vi *ev)
-{
-	ev->snd.odd = 0;
-	ev->answers.turn = false;
-	ev->reads.pending = 0;
-	ev->reads.head = 0;
-	ev->reads.tail = 0;
-	ev->answers.head = 0;
-	ev->answers.next = 0;
-	ev->answers.tail = 0;
-	ev->answers.off = 0;
-	ev->reads.acked_late = 0;
-}
-
 /*
  * The descriptor that broke the connection: it gets the status, and what is
  * not complete before it is flushed, as is what is behind.  sq.lock held.

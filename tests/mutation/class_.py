@@ -16,7 +16,7 @@ mutant("wire-end-is-loss", "devices/ether/end.c", "wire",
        "the normal end of a peer is told as a lost connection",
        ("	via_vi_break_later(ev->vi, reason == VIA_WIRE_R_CLOSED ?",
         "	via_vi_break_later(ev->vi, 0 ?"))
-mutant("wire-loss-is-end", "devices/ether/vi.c", "wire",
+mutant("wire-loss-is-end", "devices/ether/conn.c", "wire",
        "errors.said_of_ends", "an error of the peer's is reported as its end",
        ("		ev->conn.reason = VIA_WIRE_R_TRANSPORT;\n", "		;\n"),
        defect="8ae8a19: an end that the agent breaks says a reason")
@@ -247,12 +247,12 @@ mutant("mtu-too-low", CONN, "sim", "",
        ("		via_ether_give_up(ev, VIA_END_OURS, "
         "VIA_WIRE_R_MTU_REDUCED);\n	else\n", "		;\n	else\n"),
        sim="time")
-mutant("accept-once", CONN, "sim", "",
+mutant("accept-once", "devices/ether/handshake.c", "sim", "",
        "a CONFIRM that is lost ends the connection",
        ("	} else if (ev->conn.phase != VIA_PHASE_CONNECTED ||\n"
         "		   ev->conn.remote_cookie != c->sender_cookie) {", "	} else {"),
        sim="loss")
-mutant("any-accept", CONN, "sim", "",
+mutant("any-accept", "devices/ether/handshake.c", "sim", "",
        "ACCEPT from another host than was asked makes a connection",
        ("		if (ev->conn.cookie && ev->conn.cookie == h->cookie &&\n"
         "		    via_host_is(&ev->conn.remote, f->src)) {\n"
@@ -288,34 +288,34 @@ mutant("end-on-tree", PEER, "sim", "",
        ("	rb_erase(&ev->on.theirs, &ev->peer->vis.theirs);\n", ""),
        sim="end memory")
 CONTROL = "devices/ether/control.c"
-mutant("reset-anytime", CONTROL, "sim", "",
+mutant("reset-anytime", "devices/ether/handshake.c", "sim", "",
        "a RESET about no frame that was sent ends a connection",
        ("	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->snd.acked);",
         "	return true;"), sim="hostile")
-mutant("cancel-of-connection", CONTROL, "sim", "",
+mutant("cancel-of-connection", "devices/ether/handshake.c", "sim", "",
        "CANCEL, for which no number is needed, ends what stands",
        ("	stood = phase == VIA_PHASE_CONNECTED && seq && !doubtful;",
         "	stood = phase == VIA_PHASE_CONNECTED && !doubtful;"),
        sim="hostile")
-mutant("version-unquoted", CONN, "sim", "",
+mutant("version-unquoted", "devices/ether/handshake.c", "sim", "",
        "any host's VERSION about nothing ends an attempt",
        ("asks_host(ev, f->src) && quotes_request(ev, h->quote);",
         "asks_host(ev, f->src);"), sim="hostile")
-mutant("version-of-other", CONN, "sim", "",
+mutant("version-of-other", "devices/ether/handshake.c", "sim", "",
        "a host says of another one that it speaks no version of ours",
        ("	told = asks_host(ev, f->src) && quotes", "	told = quotes"),
        sim="hostile")
-mutant("version-of-ours", CONN, "sim", "",
+mutant("version-of-ours", "devices/ether/handshake.c", "sim", "",
        "VERSION of a host that speaks ours as well ends an attempt",
        ("	if (h->about != VIA_WIRE_VERSION ||\n"
         "	    (h->lowest <= VIA_WIRE_VERSION && "
         "h->highest >= VIA_WIRE_VERSION))\n		return;\n", ""),
        sim="hostile")
-mutant("version-ends-all", CONN, "sim", "",
+mutant("version-ends-all", "devices/ether/handshake.c", "sim", "",
        "VERSION ends a connection that stands",
        ("	told = asks_host(ev, f->src) && quotes",
         "	told = ev->conn.phase && quotes"), sim="hostile")
-mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
+mutant("no-match-is-reject", "devices/ether/handshake.c", "wire", "connect.no_match",
        "REJECT where no server waits: clients do not try again",
        ("h->reason == VIA_WIRE_R_NO_MATCH ?\n"
         "				   VIA_R_NO_MATCH : VIA_R_REJECT);",
@@ -336,40 +336,38 @@ mutant("answer-to-accepted", REQUEST, "sim", "",
        ("	} else if (!*type && nic->nreqs < REQS_MAX &&",
         "	} else if (nic->nreqs < REQS_MAX &&"),
        sim="dup")
-mutant("cancel-keeps-request", CONTROL, "sim", "",
+mutant("cancel-keeps-request", "devices/ether/handshake.c", "sim", "",
        "a program is given the request of a client that gave up",
        ("	if (req.conn)\n		via_conn_cancel(req.conn);\n", ""),
        sim="time ledger")
 
-P2P = "devices/ether/p2p.c"
-mutant("peer-stays-claimed", P2P, "sim", "",
+mutant("peer-stays-claimed", "devices/ether/handshake.c", "sim", "",
        "a VI that was found at the wrong moment is never found again",
        ("	else if (claim)\n		via_p2p_release(vi, claim);\n}\n\nstatic",
         "}\n\nstatic"), sim="p2p beside")
-mutant("forged-peer", P2P, "sim", "",
+mutant("forged-peer", "devices/ether/handshake.c", "sim", "",
        "a host speaks for another one",
        ("	if (c.client_host_len != nic->host.len ||\n"
         "	    memcmp(c.client_host, f->src, nic->host.len) ||\n",
         "	if (c.client_host_len != nic->host.len ||\n"), sim="p2p hostile")
-mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
+mutant("peer-loses-claim", "devices/ether/conn.c", "wire", "p2p.crowd p2p.killed_pending",
        "a peer that has gone keeps the VI that chose it from all others",
        ("		claim = cookie;\n", ""),
        sim="p2p end")
-mutant("peer-reject-once", P2P, "sim", "",
+mutant("peer-reject-once", "devices/ether/handshake.c", "sim", "",
        "a peer whose REJECT is lost waits for all its time",
        ("	via_ether_cache_reply(ev->peer, c, VIA_WIRE_REFUSE, reason, NULL);\n",
         ""),
        sim="p2p loss")
 
-ETHER_VI = "devices/ether/vi.c"
-mutant("live-for-ever", ETHER_VI, "wire", "disconnect.local",
+mutant("live-for-ever", "devices/ether/conn.c", "wire", "disconnect.local",
        "a VI that is gone is on the list of its peer's connections",
        ("		via_peer_part(ev);\n", ""), sim="end memory")
-mutant("stalled-for-ever", ETHER_VI, "sim", "",
+mutant("stalled-for-ever", CONN, "sim", "",
        "a VI that goes while the NIC is full is sent from when there is room",
        ("	via_ether_run_forget(ev);\n", ""),
        sim="backlog end memory")
-mutant("ack-owed-for-ever", ETHER_VI, "sim", "",
+mutant("ack-owed-for-ever", "devices/ether/conn.c", "sim", "",
        "a VI that goes as a frame came for it is acknowledged from",
        ("		via_ether_owes_no_more(ev);\n", ""), sim="end memory")
 
@@ -436,7 +434,7 @@ mutant("ack-one-more", "devices/ether/send.h", "wire", "send",
        "data acknowledges a frame that has not arrived",
        ("	u32 ack = READ_ONCE(ev->rcv.win.next);",
         "	u32 ack = READ_ONCE(ev->rcv.win.next) + 1;"), sim="loss")
-mutant("reason-untold", "devices/ether/vi.c", "wire",
+mutant("reason-untold", "devices/ether/conn.c", "wire",
        "errors.said_of_ends reception.no_receive",
        "every end looks like a peer that has left in good order",
        ("		.reason = ev->conn.reason,\n", ""))
@@ -522,19 +520,19 @@ mutant("unproven-served", REQUEST, "sim", "",
        "a request from an address without a host takes a waiter",
        ("	if (!via_ether_validated(nic, f, h, &c))\n		return;\n", ""),
        sim="hostile")
-mutant("unproven-peer-served", "devices/ether/p2p.c", "sim", "",
+mutant("unproven-peer-served", "devices/ether/handshake.c", "sim", "",
        "a peer's request from an address without a host takes a VI",
        (" ||\n	    !via_ether_validated(nic, f, h, &c))", ")"), sim="hostile")
-mutant("challenge-unheard", CONN, "sim", "",
+mutant("challenge-unheard", "devices/ether/handshake.c", "sim", "",
        "the first connection to a host comes late",
        ("		ev->rcv.last_rx = jiffies;\n"
         "		via_ether_send_try(ev);",
         "		ev->rcv.last_rx = jiffies;"), sim="time")
-mutant("challenge-of-other", CONN, "sim", "",
+mutant("challenge-of-other", "devices/ether/handshake.c", "sim", "",
        "a third host's CHALLENGE spoils an attempt",
        ("	if (ev->conn.cookie != h->cookie || !asks_host(ev, f->src))",
         "	if (ev->conn.cookie != h->cookie)"), sim="time")
-mutant("challenge-of-old", CONN, "sim", "",
+mutant("challenge-of-old", "devices/ether/handshake.c", "sim", "",
        "the CHALLENGE of an attempt before spoils this one",
        ("	if (ev->conn.cookie != h->cookie || !asks_host", "	if (!asks_host"),
        sim="time")
@@ -559,7 +557,7 @@ mutant("accept-of-own-epoch", "devices/ether/conn.c", "sim", "",
         "			   ev->conn.remote_epoch);",
         "ev->conn.remote.addr, ev->nic->epoch);"),
        sim="hostile")
-mutant("token-not-kept", CONN, "sim", "",
+mutant("token-not-kept", "devices/ether/handshake.c", "sim", "",
        "what ACCEPT tells is forgotten",
        ("			if (!known && c.hello.token)\n"
         "				via_peer_keep_token(ev->peer, "
@@ -686,10 +684,10 @@ mutant("dup-unanswered", RECV, "sim", "",
         "		ev->rcv.dsack_due = true;\n"
         "		return ACK_LATER;"),
        sim="loss")
-mutant("held-leak", "devices/ether/vi.c", "sim", "",
+mutant("held-leak", "devices/ether/conn.c", "sim", "",
        "frames held beyond a hole stay when the connection ends",
        ("		kfree(ev->rcv.held[seq % ev->rcv.win.size]);\n", ""), sim="loss end ledger")
-mutant("held-wrong-place", "devices/ether/vi.c", "sim", "",
+mutant("held-wrong-place", "devices/ether/conn.c", "sim", "",
        "off by one in which held frames are freed at the end",
        ("		kfree(ev->rcv.held[seq % ev->rcv.win.size]);",
         "		kfree(ev->rcv.held[(seq - 1) % ev->rcv.win.size]);"),
@@ -823,7 +821,7 @@ mutant("fence-ignored", READ, "wire", "read.fence",
        "a send with a queue fence overtakes the read before it",
        ("		if (d->control & VIA_CTL_QFENCE || via_ether_is_read(d))",
         "		if (via_ether_is_read(d))"))
-mutant("answers-survive", READ, "sim", "",
+mutant("answers-survive", "devices/ether/conn.c", "sim", "",
        "what one peer has asked for is sent to the next",
        ("	ev->answers.tail = 0;\n", ""), sim="end hostile")
 mutant("read-beside", READ, "sim", "",
@@ -1193,7 +1191,7 @@ mutant("end-told-uncounted", END, "sim", "",
        "why the peer ended a connection is not counted",
        ("	via_ether_count_at(ev->nic, VIA_C_END_TOLD + reason);\n", ""),
        sim="time")
-mutant("end-uncounted", ETHER_VI, "sim", "",
+mutant("end-uncounted", "devices/ether/conn.c", "sim", "",
        "why this host ended a connection is not counted",
        ("	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->conn.reason);\n",
         ""), sim="time")
@@ -1209,13 +1207,13 @@ mutant("peer-not-asked", BEAT, "sim", "",
        sim="time")
 
 TOMB = "devices/ether/timewait.c"
-mutant("goodbye-once", ETHER_VI, "sim", "",
+mutant("goodbye-once", "devices/ether/conn.c", "sim", "",
        "one of many connections whose DISCONNECT is lost stands at the peer",
        ("	via_timewait_begin(ev, &end);\n", ""), sim="loss time")
 mutant("goodbye-for-ever", TOMB, "sim", "",
        "a DISCONNECT is sent again and again",
        ("		if (--tw->left)\n", "		if (true)\n"), sim="time")
-mutant("goodbye-of-moment", "devices/ether/vi.c", "sim", "",
+mutant("goodbye-of-moment", "devices/ether/conn.c", "sim", "",
        "a DISCONNECT has other numbers than those of the end",
        ("		.ack = ev->rcv.win.next,\n", "		.ack = 0,\n"),
        sim="loss end")
@@ -1266,7 +1264,7 @@ mutant("peer-used-and-idle", PEER, "sim", "",
 mutant("peer-freed-at-once", PEER, "sim", "",
        "a peer goes while a frame of its host is looked at",
        ("		kfree_rcu(peer, rcu);", "	kfree(peer);"), sim="beside memory")
-mutant("peer-not-given-back", ETHER_VI, "sim", "",
+mutant("peer-not-given-back", "devices/ether/conn.c", "sim", "",
        "each attempt leaves its peer in use",
        ("		via_peer_drop(ev->peer);\n", "		;\n"), sim="ledger gone")
 mutant("accepted-forgotten", REQUEST, "sim", "",
@@ -1309,11 +1307,11 @@ mutant("loss-costs-each", WINDOW, "unit", "window",
 mutant("window-stays-short", SEND, "sim", "",
        "no connection has more than 16 frames in flight",
        ("		lengthen(ev);\n", "		;\n"), sim="large")
-mutant("held-ring-leaks", "devices/ether/vi.c", "sim", "",
+mutant("held-ring-leaks", "devices/ether/conn.c", "sim", "",
        "the ring of frames beyond a hole stays when the connection ends",
        ("	kfree(ev->rcv.held);\n	ev->rcv.held = NULL;\n",
         "	ev->rcv.held = NULL;\n"), sim="loss end ledger")
-mutant("window-leaks", "devices/ether/vi.c", "sim", "",
+mutant("window-leaks", "devices/ether/conn.c", "sim", "",
        "the memory of a window stays when the connection ends",
        ("	kfree(via_win_end(&ev->snd.win));\n", ""), sim="large end ledger")
 mutant("again-is-not-lost", WINDOW, "unit", "window",

@@ -45,7 +45,7 @@ taken_back("waiters-unbound", REQUEST, "sim", "",
 	}
 """, "	via_quota_charge_again(f->quota, VIA_QUOTA_WAITERS, 1);\n"),
            sim="signal many hostile")
-taken_back("reset-of-sender", CONN, "sim", "",
+taken_back("reset-of-sender", "devices/ether/handshake.c", "sim", "",
            "reliability: a RESET that answered ACCEPT (93ce510)",
            "a server whose client has gone waits for all the client's time",
            ("	via_ether_send_reset(nic, f->src, accept->to, cookie,",
