@@ -144,11 +144,6 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
  * charged to the caller's work.  False: the NIC takes no more.
  */
 bool via_ether_resume(struct via_vi *vi, struct via_work *work);
-/*
- * Unreliable: what data has acknowledged leaves the network, though nothing
- * looked at it when it came.  sq.lock held.
- */
-void via_ether_catch_up(struct via_ether_vi *ev);
 /* Frame @seq came twice.  sq.lock held. */
 void via_ether_dsack(struct via_ether_vi *ev, u32 seq);
 
@@ -397,13 +392,7 @@ u8 via_ether_cached_reply(const struct via_peer *peer,
 		     struct via_reply *reply);
 void via_ether_forget_replies(struct via_peer *peer);
 
-/* retransmit.c: sq.lock held, BH off */
-/*
- * A frame has left, and its timeout counts from the last progress; the peer
- * answers again, and all of it counts from here.
- */
-void via_ether_sample_tx(struct via_ether_vi *ev);
-void via_ether_watch_tx(struct via_ether_vi *ev);
+/* retransmit.c */
 /* When the VI is made. */
 void via_ether_visit_init(struct via_ether_vi *ev);
 

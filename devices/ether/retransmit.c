@@ -4,58 +4,9 @@
  * the clock and the alarm; and a VI's entry of the alarm.
  */
 
-#include "ether.h"
+#include "burst.h"
 
 #define BLACK_HOLE_MS	500		/* since the first timeout: is the path black? */
-
-static struct via_rto_path path_of(const struct via_ether_vi *ev)
-{
-	return (struct via_rto_path) {
-		.srtt = via_ether_srtt(ev),
-		.net = via_ether_rtt_net(ev),
-		.rto = via_peer_rto(ev->peer),
-		.least = via_ether_rto_min(),
-		.most = via_ether_rto_max(),
-		.delay = via_ether_ack_delay(),
-		.reliable = ev->conn.reliable,
-	};
-}
-
-static u64 timeout_ns(const struct via_ether_vi *ev)
-{
-	struct via_rto_path path = path_of(ev);
-
-	return via_rto_ns(&ev->rto, &path);
-}
-
-void via_ether_watch_tx(struct via_ether_vi *ev)
-{
-	u64 now = ktime_get_ns();
-
-	lockdep_assert_held(&ev->vi->sq.lock);
-	via_rto_start(&ev->rto, ev->snd.win.una, ev->snd.win.nxt, now,
-		      timeout_ns(ev));
-	via_ether_visit_at(ev, VIA_ETHER_TX, ev->rto.due, now);
-}
-
-void via_ether_sample_tx(struct via_ether_vi *ev)
-{
-	u64 now;
-
-	if (!ev->rto.interval) {
-		via_ether_watch_tx(ev);
-		return;
-	}
-	lockdep_assert_held(&ev->vi->sq.lock);
-	now = ktime_get_ns();
-	/* All acknowledgements may have had data to ride on. */
-	if (ev->conn.reliable &&
-	    time_after(jiffies, READ_ONCE(ev->peer->timing.known_at) + HZ))
-		ev->snd.odd |= VIA_ODD_ASK;
-	if (via_rto_sample(&ev->rto, ev->snd.win.una, ev->snd.win.nxt, now,
-			   timeout_ns(ev)))
-		via_ether_visit_at(ev, VIA_ETHER_TX, ev->rto.due, now);
-}
 
 /*
  * A path may drop long frames and say nothing.  At Unreliable nothing is known of
@@ -97,7 +48,7 @@ static bool starved(const struct via_ether_vi *ev)
 
 static enum via_rto_act expired(struct via_ether_vi *ev, u64 now)
 {
-	struct via_rto_path path = path_of(ev);
+	struct via_rto_path path = via_ether_rto_path(ev);
 	struct via_rto_now at = {
 		.una = ev->snd.win.una,
 		.nxt = ev->snd.win.nxt,
@@ -159,7 +110,7 @@ static void check_tx(struct via_ether_vi *ev, u64 now, struct via_work *work)
 	check_credit(ev);
 	retransmit(ev, expired(ev, now), work);
 	via_rto_rearm(&ev->rto, ev->snd.win.una, ev->snd.win.nxt, now,
-		      timeout_ns(ev));
+		      via_ether_timeout_ns(ev));
 }
 
 /* The alarm: both halves. */

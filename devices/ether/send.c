@@ -7,14 +7,8 @@
  */
 
 #include <linux/slab.h>
-#include "send.h"
-
-static void burst_end(struct burst *b)
-{
-	if (b->open)
-		b->nic->ops->tx_end(b->nic, &b->tx);
-	b->open = false;
-}
+#include "burst.h"
+#include "send_read.h"
 
 static __be16 notes_of(const struct via_desc *d)
 {
@@ -566,13 +560,6 @@ static void timed(struct via_ether_vi *ev, u32 delay)
 	via_peer_timed(ev->peer, us, known, ev->rto.timed == ev->rto.asked);
 }
 
-/* The peer answers again, after timeouts. */
-static noinline void recovered(struct via_ether_vi *ev)
-{
-	via_rto_recovered(&ev->rto);
-	via_ether_watch_tx(ev);
-}
-
 void via_ether_dsack(struct via_ether_vi *ev, u32 seq)
 {
 	lockdep_assert_held(&ev->vi->sq.lock);
@@ -594,7 +581,7 @@ static noinline void beyond(struct via_ether_vi *ev)
 		return;
 	ev->rto.news = true;
 	if (ev->rto.retries)
-		recovered(ev);
+		via_ether_recovered(ev);
 	if (ev->rto.timing && via_win_arrived(&ev->snd.win, ev->rto.timed))
 		timed(ev, VIA_WIRE_DELAY_MAX);
 }
@@ -628,7 +615,7 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 				if (via_win_rec(tx, seq)->kind)
 					complete_oldest(vi);
 		if (unlikely(ev->rto.retries))
-			recovered(ev);
+			via_ether_recovered(ev);
 		/* What is told is of the newest frame. */
 		if (ev->rto.timing && via_seq_before(ev->rto.timed, ack))
 			timed(ev, ev->rto.timed + 1 == ack ? delay :
@@ -642,24 +629,6 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 		work = VIA_WORK(VIA_ETHER_BUDGET);
 		send_on(vi, &work);
 	}
-}
-
-void via_ether_catch_up(struct via_ether_vi *ev)
-{
-	struct via_win_tx *tx = &ev->snd.win;
-	u32 ack = READ_ONCE(ev->rcv.heard_ack), n = ack - tx->una;
-
-	lockdep_assert_held(&ev->vi->sq.lock);
-	if (ev->conn.reliable || !n || n > tx->nxt - tx->una)
-		return;
-	tx->una = ack;
-	/* When it came is not known. */
-	if (ev->rto.timing && via_seq_before(ev->rto.timed, ack))
-		ev->rto.timing = false;
-	if (ev->rto.retries)
-		recovered(ev);
-	if (READ_ONCE(ev->peer->pool.want))
-		via_ether_share_acked(ev, n, false);
 }
 
 bool via_ether_resume(struct via_vi *vi, struct via_work *work)

@@ -12,7 +12,8 @@
  * in acked_late: completion is in order whatever overtakes inside.
  */
 
-#include "send.h"
+#include "burst.h"
+#include "send_read.h"
 
 /* Bytes before the payload. */
 static u32 hdr_size(const struct via_ether_vi *ev, u32 headers)

@@ -430,7 +430,7 @@ mutant("drop-keeps-room", SEND, "sim", "",
        ("			d->status |= status;\n"
         "			nic->ops->tx_drop(nic, &b->tx, &buf);\n",
         "			d->status |= status;\n"), sim="hostile ledger")
-mutant("ack-one-more", "devices/ether/send.h", "wire", "send",
+mutant("ack-one-more", "devices/ether/burst.h", "wire", "send",
        "data acknowledges a frame that has not arrived",
        ("	u32 ack = READ_ONCE(ev->rcv.win.next);",
         "	u32 ack = READ_ONCE(ev->rcv.win.next) + 1;"), sim="loss")
@@ -955,7 +955,7 @@ mutant("seldom-of-one-way", DELACK, "unit", "delack",
        "a sender that nothing answers waits for a bet now and then",
        ("	return nxt != sent && now - last",
         "	return sent + 1 && now - last"), sim="time")
-mutant("ack-not-behind", "devices/ether/send.h", "sim", "",
+mutant("ack-not-behind", "devices/ether/burst.h", "sim", "",
        "an answer that is followed by data of another VI is acknowledged late",
        ("	} else if (unlikely(READ_ONCE(ev->peer->acks.delayed_ack))) {\n"
         "		via_ether_ack_behind(ev);\n",
@@ -1015,7 +1015,7 @@ mutant("slow-not-learned", RTO, "unit", "rto",
 mutant("rest-unseen", CREDIT, "sim", "",
        "after a rest a large window is sent at once",
        ("	via_cong_rest(&p->cong, now_ms);\n", ""), sim="time")
-mutant("probe-late-again", "devices/ether/send.c", "sim", "",
+mutant("probe-late-again", "devices/ether/burst.c", "sim", "",
        "after an outage the next loss waits for the timeout of before",
        ("	via_rto_recovered(&ev->rto);\n	via_ether_watch_tx(ev);\n",
         "	via_rto_recovered(&ev->rto);\n"), sim="loss")

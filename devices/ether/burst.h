@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What send.c and send_read.c share: frames go out in bursts, under sq.lock.  enum
- * sent says how far a round of sending got; bool: false when the NIC takes no
+ * One data frame, of send.c or send_read.c: frames go out in bursts, under sq.lock.
+ * enum sent says how far a round of sending got; bool: false when the NIC takes no
  * more.
  */
-#ifndef _VIA_ETHER_SEND_H
-#define _VIA_ETHER_SEND_H
+#ifndef _VIA_BURST_H
+#define _VIA_BURST_H
 
 #include <linux/ktime.h>
 #include "ether.h"
@@ -38,6 +38,13 @@ static inline bool burst_begin(struct burst *b)
 
 	b->open = nic->ops->tx_begin(nic, &b->tx, b->vi->index);
 	return b->open;
+}
+
+static inline void burst_end(struct burst *b)
+{
+	if (b->open)
+		b->nic->ops->tx_end(b->nic, &b->tx);
+	b->open = false;
 }
 
 /*
@@ -84,6 +91,19 @@ static inline u32 piggyback(struct via_ether_vi *ev)
 	return ack;
 }
 
+/* What a timeout depends on, and how long it is.  sq.lock held. */
+struct via_rto_path via_ether_rto_path(const struct via_ether_vi *ev);
+u64 via_ether_timeout_ns(const struct via_ether_vi *ev);
+/* A frame has left, and its timeout counts from the last progress. */
+void via_ether_sample_tx(struct via_ether_vi *ev);
+/* The peer answers again, after timeouts, and all of it counts from here. */
+void via_ether_recovered(struct via_ether_vi *ev);
+/*
+ * Unreliable: what data has acknowledged leaves the network, though nothing
+ * looked at it when it came.  sq.lock held.
+ */
+void via_ether_catch_up(struct via_ether_vi *ev);
+
 /* Time one frame per tick: that is often enough, and the clock costs. */
 static inline void time_frame(struct via_ether_vi *ev, u32 seq)
 {
@@ -113,22 +133,9 @@ static inline void enter_unreliable(struct via_ether_vi *ev)
 		via_ether_sample_tx(ev);
 }
 
-/* send_read.c */
-
-/*
- * A read, or what has a fence: SENT_WINDOW when it must wait for reads before
- * it, SENT_ALL when it was a read and is sent, SENT_ON when it is to be sent
- * as any other.
- */
-enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d);
-/* All data for one read of the peer's: SENT_ALL, or why not. */
-enum sent via_ether_send_answer(struct burst *b);
-/* A frame of send_read.c's again, with @flags: SENT_ON, or why not. */
-enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags);
-
 static inline bool via_ether_is_read(const struct via_desc *d)
 {
 	return (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAREAD;
 }
 
-#endif /* _VIA_ETHER_SEND_H */
+#endif /* _VIA_BURST_H */
