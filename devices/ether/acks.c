@@ -250,7 +250,7 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
 	spin_lock(&vi->rq.lock);
 	if (unlikely(ev->answers.tail != READ_ONCE(ev->answers.next))) {
 		spin_unlock(&vi->rq.lock);
-		via_ether_reads_answer(ev, work);
+		via_ether_run_now(ev, work);
 		spin_lock(&vi->rq.lock);
 	}
 	if (owes(ev) && ev->peer == b->peer) {

@@ -186,7 +186,6 @@ void via_ether_share_init(struct via_ether_nic *nic);
 
 /* send_read.c */
 void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n);
-void via_ether_reads_answer(struct via_ether_vi *ev, struct via_work *work);
 void via_ether_offender(struct via_vi *vi, u32 index, enum via_status status);
 /*
  * A READ, or data for one of ours: 0, the reason to break, or
@@ -472,6 +471,8 @@ void via_ether_run_stop(struct via_ether_nic *nic);
 void via_ether_run_soon(struct via_ether_nic *nic);
 /* The VI may send again: it is resumed after this softirq. */
 void via_ether_run(struct via_ether_vi *ev);
+/* It does so now; false: the NIC takes no more.  BH off, no queue lock held. */
+bool via_ether_run_now(struct via_ether_vi *ev, struct via_work *work);
 /* The VI could not send: the NIC is full.  sq.lock held. */
 void via_ether_tx_blocked(struct via_ether_vi *ev);
 /* The NIC had no room for it, and it has not been tried since.  sq.lock held. */

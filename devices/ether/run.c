@@ -92,8 +92,7 @@ static struct via_ether_vi *next_run(struct via_ether_nic *nic,
 	return ev;
 }
 
-/* False: the NIC takes no more. */
-static bool resume(struct via_ether_vi *ev, struct via_work *work)
+bool via_ether_run_now(struct via_ether_vi *ev, struct via_work *work)
 {
 	bool ok;
 
@@ -137,7 +136,7 @@ static void run_tx_blocked(struct via_ether_nic *nic)
 	list_splice_init(&nic->runs.tx_blocked, &list);
 	spin_unlock(&nic->lock);
 	while (ok && (ev = next_run(nic, &list, &work)))
-		ok = resume(ev, &work);
+		ok = via_ether_run_now(ev, &work);
 	block_again(nic, &list, !ok);
 	rcu_read_unlock();
 }
@@ -171,7 +170,7 @@ static void run(struct tasklet_struct *t)
 		nic->runs.ops->visits(nic, &work);
 	while (!list_empty(&nic->runs.ready) &&
 	       (ev = next_run(nic, &nic->runs.ready, &vis)))
-		resume(ev, &vis);
+		via_ether_run_now(ev, &vis);
 	rcu_read_unlock();
 	if (list_empty(&nic->runs.ready))
 		return;

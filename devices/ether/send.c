@@ -634,9 +634,13 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 bool via_ether_resume(struct via_vi *vi, struct via_work *work)
 {
 	struct via_work own = VIA_WORK(VIA_ETHER_BUDGET);
+	struct via_ether_vi *ev = vi->priv;
 	enum sent r;
 
 	lockdep_assert_held(&vi->sq.lock);
+	/* Reads of the peer's were taken since: send_answer() clears it. */
+	if (READ_ONCE(ev->answers.tail) != ev->answers.next)
+		ev->snd.odd |= VIA_ODD_ANSWER;
 	r = send_on(vi, &own);
 	via_work_charge(work, VIA_ETHER_BUDGET - own.left);
 	return r != SENT_BLOCKED;

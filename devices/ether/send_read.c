@@ -238,21 +238,6 @@ enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags)
 	return put_read(b, via_send_entry(b->vi, rec->index), seq, flags);
 }
 
-/* Reads of the peer's were taken: what that sends is charged.  BH off, no lock held. */
-void via_ether_reads_answer(struct via_ether_vi *ev, struct via_work *work)
-{
-	struct via_vi *vi = ev->vi;
-
-	spin_lock(&vi->sq.lock);
-	if (ev->conn.phase == VIA_PHASE_CONNECTED &&
-	    READ_ONCE(ev->answers.tail) != ev->answers.next) {
-		ev->snd.odd |= VIA_ODD_ANSWER;
-		via_ether_resume(vi, work);
-	}
-	spin_unlock(&vi->sq.lock);
-	via_vi_settle(vi);
-}
-
 static inline u64 late_bit(u32 index)
 {
 	BUILD_BUG_ON(VIA_INFLIGHT > 64);

@@ -1128,8 +1128,8 @@ mutant("walk-keeps-cpu", END, "sim", "",
         "		(void)sleeps;\n"), sim="many")
 mutant("stalled-all-tried", "devices/ether/run.c", "sim", "",
        "a NIC that is full is offered a frame of each VI at each retry",
-       ("		ok = resume(ev, &work);\n",
-        "		resume(ev, &work);\n"), sim="many backlog")
+       ("		ok = via_ether_run_now(ev, &work);\n",
+        "		via_ether_run_now(ev, &work);\n"), sim="many backlog")
 mutant("stalled-rest-forgotten", "devices/ether/run.c", "sim", "",
        "of many VIs that found the NIC full some send no more",
        ("		list_splice_init(list, &nic->runs.tx_blocked);\n",

@@ -26,7 +26,7 @@ static struct via_delack start(void)
 	return d;
 }
 
-/* Data answers a PUSH: in recv.c and send.h. */
+/* Data answers a PUSH: in recv.c and burst.h. */
 static void answer(struct via_delack *d)
 {
 	via_delack_push(d);
