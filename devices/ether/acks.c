@@ -9,7 +9,7 @@
  */
 
 #include <linux/timex.h>
-#include "conn.h"
+#include "ether.h"
 #include "xmit.h"
 
 #define FULL_NS		NSEC_PER_MSEC	/* between acknowledgements not taken */
@@ -530,74 +530,4 @@ void via_ether_owes_no_more(struct via_ether_vi *ev)
 	list_del_init(&ev->on.owing);
 	if (list_empty(&peer->acks.owing))
 		list_del_init(&peer->acks.link);
-}
-
-/* The connection of an entry, if it is there and of that host. */
-static struct via_vi *find(struct via_ether_nic *nic,
-			   const struct via_ether_frame *f,
-			   const struct via_acks_entry *e)
-{
-	struct via_vi *vi = via_ether_find(nic, e->dst);
-	struct via_ether_vi *ev;
-	bool ours;
-
-	if (!vi) {
-		via_ether_count(nic, NO_VI);
-		return NULL;
-	}
-	ev = vi->priv;
-	spin_lock(&vi->rq.lock);
-	ours = ev->conn.cookie == e->cookie &&
-	       via_host_is(&ev->conn.remote, f->src);
-	if (ours)
-		via_ether_heard(ev);
-	spin_unlock(&vi->rq.lock);
-	if (!ours)
-		via_ether_count(nic, COOKIE);
-	return ours ? vi : NULL;
-}
-
-/*
- * An entry is as good as an ACK.  One for an end that is not there is not
- * answered: there would be ten answers to one frame.
- */
-static void take(struct via_ether_nic *nic, const struct via_ether_frame *f,
-		 const struct via_acks_entry *e)
-{
-	struct via_range range[VIA_WIRE_RANGES_MAX] __uninitialized;
-	struct via_vi *vi = find(nic, f, e);
-	struct via_ether_vi *ev;
-
-	if (!vi)
-		return;
-	ev = vi->priv;
-	if (READ_ONCE(ev->conn.phase) == VIA_PHASE_ACCEPT &&
-	    !via_ether_confirmed(ev))
-		return;
-	via_wire_get_ranges(e->range, e->nranges, range);
-	spin_lock(&vi->sq.lock);
-	if (ev->conn.cookie == e->cookie &&
-	    ev->conn.phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi))
-		via_ether_ack(vi, e->ack, range, e->nranges, e->delay);
-	spin_unlock(&vi->sq.lock);
-	via_vi_settle(vi);
-}
-
-void via_ether_acks_rx(struct via_ether_nic *nic,
-		       const struct via_ether_frame *f,
-		       const struct via_frame_hdr *h)
-{
-	struct via_acks_at at = {};
-	struct via_acks_entry e;
-
-	/* Of an epoch of this host that is over. */
-	if (h->cookie && h->cookie != nic->epoch) {
-		via_ether_count(nic, COOKIE);
-		return;
-	}
-	via_ether_count(nic, BATCHES_IN);
-	while (via_wire_next_acks(f->hdr, &at, &e)) {
-		via_ether_count(nic, ACKS_IN);
-		take(nic, f, &e);
-	}
 }

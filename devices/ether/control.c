@@ -4,6 +4,7 @@
  * handles it.
  */
 
+#include "ack.h"
 #include "admit.h"
 #include "conn.h"
 #include "handshake.h"

@@ -134,19 +134,10 @@ static inline u32 via_ether_credit(const struct via_ether_nic *nic)
 /* transport->send: 0 or VIA_TRAP_MORE.  sq.lock held, BH off. */
 int via_ether_send(struct via_vi *vi);
 /*
- * The four are called with sq.lock held, BH off.  @delay: how long the newest
- * frame has waited for this, VIA_WIRE_DELAY_US; VIA_WIRE_DELAY_MAX: not known.
- */
-void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
-		   u32 ranges, u32 delay);
-/*
  * Go on after a stall or a timeout, for VIA_ETHER_BUDGET at most, which are
  * charged to the caller's work.  False: the NIC takes no more.
  */
 bool via_ether_resume(struct via_vi *vi, struct via_work *work);
-/* Frame @seq came twice.  sq.lock held. */
-void via_ether_dsack(struct via_ether_vi *ev, u32 seq);
-
 /*
  * share.c: credit of the window that all VIs to a peer share.  sq.lock held, BH
  * off; a VI that has a peer.
@@ -183,17 +174,6 @@ void via_ether_incast_lost(struct via_ether_vi *ev);
 /* A job of the tasklet: credit that VIs hold and do not use, for those that wait. */
 void via_ether_share_visits(struct via_ether_nic *nic, struct via_work *work);
 void via_ether_share_init(struct via_ether_nic *nic);
-
-/* send_read.c */
-void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n);
-void via_ether_offender(struct via_vi *vi, u32 index, enum via_status status);
-/*
- * A READ, or data for one of ours: 0, the reason to break, or
- * VIA_ETHER_NOT_NOW.  rq.lock held; the second with sq.lock, too.
- */
-u32 via_ether_place_read(struct via_vi *vi, const struct via_frame_hdr *h);
-u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
-			      const struct via_ether_frame *f);
 
 /* xmit.c: control frames.  BH off; under a queue lock, both or none. */
 /* The end of a connection. */
@@ -235,10 +215,6 @@ void via_ether_names_end(struct via_ether_nic *nic);
 void via_ether_name_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h);
-
-/* recv.c */
-/* No reason: a frame that cannot be taken now and is to be sent again. */
-#define VIA_ETHER_NOT_NOW	0x100u
 
 /* A VI's id on the wire is its index + 1: 0 is none. */
 static inline u32 via_ether_id(const struct via_vi *vi)
@@ -522,11 +498,6 @@ void via_ether_check_rx(struct via_ether_vi *ev, u64 ns);
 void via_ether_pay(struct via_ether_nic *nic, struct via_work *work);
 /* The connection is over, and it has its peer yet.  nic->lock held. */
 void via_ether_owes_no_more(struct via_ether_vi *ev);
-/* BH off, RCU read side. */
-void via_ether_acks_rx(struct via_ether_nic *nic,
-		       const struct via_ether_frame *f,
-		       const struct via_frame_hdr *h);
-
 /* keepalive.c */
 /* A job of the tick: peers that are due. */
 bool via_keepalive_wanted(const struct via_ether_nic *nic, unsigned long *at);
@@ -583,6 +554,13 @@ static inline bool via_ether_trying(const struct via_ether_vi *ev)
 	return ev->conn.phase == VIA_PHASE_REQUEST ||
 	       ev->conn.phase == VIA_PHASE_P2P ||
 	       ev->conn.phase == VIA_PHASE_ACCEPT;
+}
+
+/* A read of the peer's that is to be answered. */
+static inline struct via_read_answer *
+via_ether_answer_of(struct via_ether_vi *ev, u32 index)
+{
+	return &ev->answers.answer[index % VIA_ETHER_ANSWERS];
 }
 
 /* Both queue locks of a VI, BH already off. */

@@ -9,10 +9,13 @@
 
 #include <linux/slab.h>
 #include <linux/timex.h>
+#include "ack.h"
 #include "admit.h"
 #include "conn.h"
 
 #define CHALLENGE_EVERY_MS	8
+/* No reason: a frame that cannot be taken now and is to be sent again. */
+#define NOT_NOW			0x100u
 
 /* Where the payload of a frame goes. */
 struct target {
@@ -190,14 +193,103 @@ static __always_inline u32 place_send(struct via_vi *vi,
 	return 0;
 }
 
+/* A READ in its turn: note it.  rq.lock held.  Returns as place() does. */
+static u32 place_read(struct via_vi *vi, const struct via_frame_hdr *h)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct via_read_answer *a = via_ether_answer_of(ev, ev->answers.tail);
+
+	lockdep_assert_held(&vi->rq.lock);
+	if (!ev->conn.reliable || h->msg_len > vi->attrs.max_transfer)
+		return VIA_WIRE_R_PROTOCOL;
+	if (ev->answers.tail - READ_ONCE(ev->answers.head) >=
+	    VIA_ETHER_ANSWERS) {
+		via_ether_count(ev->nic, READS_DROPPED);
+		return NOT_NOW;
+	}
+	a->raddr = h->raddr;
+	a->rhandle = h->rhandle;
+	a->len = h->msg_len;
+	a->seq = h->seq;
+	/* Pairs with the acquire in via_ether_send_answer(): it is filled. */
+	smp_store_release(&ev->answers.tail, ev->answers.tail + 1);
+	via_ether_count(ev->nic, READS_IN);
+	/* Not from here: that takes sq.lock, which comes first. */
+	via_ether_ack_soon(ev);
+	return 0;
+}
+
+/* Copy the payload into the segments of a read.  Returns VIA_ST_*. */
+static u32 take_payload(struct via_vi *vi, struct via_desc *d,
+			const struct via_frame_hdr *h,
+			const struct via_ether_frame *f)
+{
+	u32 skip = h->hdr_len, left = h->len, off = h->offset, i, n, st;
+
+	for (i = 0; i < f->nchunks && left; i++) {
+		n = f->chunk[i].len;
+		if (skip >= n) {
+			skip -= n;
+			continue;
+		}
+		n = min(n - skip, left);
+		st = via_read_scatter(vi, d, off, f->chunk[i].data + skip, n);
+		if (unlikely(st))
+			return st;
+		skip = 0;
+		off += n;
+		left -= n;
+	}
+	return 0;
+}
+
+/*
+ * Data for the oldest read of ours.  Whatever the peer says, nothing is
+ * written but the next bytes of that read.  Both queue locks held, else there
+ * is no read out.
+ */
+static u32 place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
+			   const struct via_ether_frame *f)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct via_ether_read *rd;
+	struct via_desc *d;
+	u32 st;
+
+	if (!ev->rcv.both || ev->reads.head == ev->reads.tail)
+		return VIA_WIRE_R_PROTOCOL;
+	lockdep_assert_held(&vi->sq.lock);
+	rd = &ev->reads.read[ev->reads.head % VIA_ETHER_READS];
+	d = via_send_entry(vi, rd->index);
+	if (h->reads != (u16)rd->seq || h->msg_len != d->length ||
+	    h->offset != rd->off)
+		return VIA_WIRE_R_PROTOCOL;
+	/*
+	 * The answer acknowledges the READ and all before it, even if the
+	 * target was not that far when it filled in the header: so nothing
+	 * before a read is open when the read completes.
+	 */
+	if (!via_seq_before(rd->seq, ev->snd.win.una))
+		via_ether_ack(vi, rd->seq + 1, NULL, 0, VIA_WIRE_DELAY_MAX);
+	st = take_payload(vi, d, h, f);
+	if (unlikely(st)) {
+		via_ether_offender(vi, rd->index, st);
+		return VIA_WIRE_R_TRANSPORT;
+	}
+	rd->off += h->len;
+	if (rd->off == d->length)
+		via_ether_read_done(ev, rd->index);
+	return 0;
+}
+
 static noinline u32 place_rdma(struct via_vi *vi,
 			       const struct via_frame_hdr *h,
 			       const struct via_ether_frame *f)
 {
 	if (likely(h->type == VIA_WIRE_WRITE))
 		return place_write(vi, h, f);
-	return h->type == VIA_WIRE_READ ? via_ether_place_read(vi, h) :
-					  via_ether_place_read_data(vi, h, f);
+	return h->type == VIA_WIRE_READ ? place_read(vi, h) :
+					  place_read_data(vi, h, f);
 }
 
 /* Returns 0 or why the message cannot be taken, VIA_WIRE_R_*. */
@@ -377,7 +469,7 @@ static noinline u32 release(struct via_vi *vi)
 
 static noinline enum ack not_taken(struct via_ether_vi *ev, u32 why)
 {
-	if (why == VIA_ETHER_NOT_NOW)
+	if (why == NOT_NOW)
 		return ACK_LATER;
 	if (why == VIA_WIRE_R_NO_RECEIVE)
 		via_ether_count(ev->nic, NO_RECEIVE);
@@ -476,60 +568,6 @@ static inline bool ours(const struct via_ether_vi *ev,
 {
 	return likely(ev->conn.cookie == h->cookie) && h->cookie &&
 	       via_host_is(&ev->conn.remote, host);
-}
-
-/* What came with a frame for the sender's half; sq.lock not held. */
-static __always_inline void rx_ack(struct via_vi *vi,
-				   const struct via_frame_hdr *h,
-				   const struct via_range *range, u32 ranges,
-				   u32 delay)
-{
-	struct via_ether_vi *ev = vi->priv;
-
-	spin_lock(&vi->sq.lock);
-	/* The connection may be another one by now. */
-	if (likely(ev->conn.cookie == h->cookie &&
-		   ev->conn.phase == VIA_PHASE_CONNECTED &&
-		   !via_vi_is_broken(vi)))
-		via_ether_ack(vi, h->ack, range, ranges, delay);
-	spin_unlock(&vi->sq.lock);
-}
-
-/* The peer has got a frame twice. */
-static void rx_dsack(struct via_vi *vi, const struct via_frame_hdr *h)
-{
-	struct via_ether_vi *ev = vi->priv;
-
-	spin_lock(&vi->sq.lock);
-	if (ev->conn.cookie == h->cookie && ev->conn.reliable &&
-	    ev->conn.phase == VIA_PHASE_CONNECTED)
-		via_ether_dsack(ev, h->dsack);
-	spin_unlock(&vi->sq.lock);
-}
-
-/* A frame of ours was marked Congestion Experienced.  No queue lock held. */
-static noinline void rx_mark(struct via_vi *vi, const struct via_frame_hdr *h)
-{
-	struct via_ether_vi *ev = vi->priv;
-
-	via_ether_count(ev->nic, MARKS_IN);
-	spin_lock(&vi->sq.lock);
-	if (ev->conn.cookie == h->cookie &&
-	    ev->conn.phase == VIA_PHASE_CONNECTED)
-		via_ether_share_marked(ev);
-	spin_unlock(&vi->sq.lock);
-}
-
-/* How much the peer can take from this host.  No queue lock held. */
-static noinline void rx_share(struct via_vi *vi, const struct via_frame_hdr *h)
-{
-	struct via_ether_vi *ev = vi->priv;
-
-	spin_lock(&vi->sq.lock);
-	if (ev->conn.cookie == h->cookie &&
-	    ev->conn.phase == VIA_PHASE_CONNECTED)
-		via_ether_share_told(ev, h->share);
-	spin_unlock(&vi->sq.lock);
 }
 
 /* Acknowledge what has just come, in a frame of its own. */
@@ -667,7 +705,7 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	if (!known)
 		return via_ether_reset_unknown(nic, h, f, false);
 	if (unlikely(h->marks))
-		rx_mark(vi, h);
+		via_ether_rx_mark(vi, h);
 	via_vi_settle(vi);
 }
 
@@ -727,11 +765,11 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 	spin_unlock(&vi->rq.lock);
 
 	if (unlikely(h->marks))
-		rx_mark(vi, h);
+		via_ether_rx_mark(vi, h);
 	/* Unreliable: only room is at stake, so not at each frame. */
 	if (likely(ev->conn.reliable ? h->ack != READ_ONCE(ev->snd.win.una) :
 		   h->ack - READ_ONCE(ev->snd.win.una) >= VIA_ETHER_LAZY))
-		rx_ack(vi, h, NULL, 0, VIA_WIRE_DELAY_MAX);
+		via_ether_rx_ack(vi, h, NULL, 0, VIA_WIRE_DELAY_MAX);
 	if (due == ACK_FORCE ||
 	    (due == ACK_DUE && READ_ONCE(ev->snd.acked) != next))
 		ack_now(vi, h->cookie);
@@ -747,15 +785,15 @@ static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
 
 	via_ether_count(ev->nic, ACKS_IN);
 	if (unlikely(h->share || (peer && READ_ONCE(peer->pool.share))))
-		rx_share(vi, h);
+		via_ether_rx_share(vi, h);
 	if (unlikely(h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE)))
 		rx_ack_request(vi, h->cookie);
 	if (unlikely(h->marks))
-		rx_mark(vi, h);
+		via_ether_rx_mark(vi, h);
 	if (unlikely(h->flags & VIA_WIRE_DSACK))
-		rx_dsack(vi, h);
+		via_ether_rx_dsack(vi, h);
 	via_wire_get_ranges(h->range, h->nranges, range);
-	rx_ack(vi, h, range, h->nranges, h->delay);
+	via_ether_rx_ack(vi, h, range, h->nranges, h->delay);
 }
 
 /* A DISCONNECT of a connection that has gone here, too: a copy, most often. */

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * RDMA Read, both ends.
+ * RDMA Read, both ends, as far as it sends.
  *
  * The initiator's READ is a frame like any other of its stream, so it is
  * behind all that was sent before it.  The target notes it under rq.lock and
  * answers under sq.lock with READ_DATA frames in its own stream: windowed,
  * acknowledged, sent again, and gathered anew each time.  The data goes into
  * the descriptor in the initiator's send ring.  Reads are answered in order.
- *
- * A descriptor that is acknowledged while a read before it wants data waits
- * in acked_late: completion is in order whatever overtakes inside.
  */
 
 #include "burst.h"
@@ -104,11 +101,6 @@ static enum sent refuse(struct burst *b)
 	return SENT_BROKEN;
 }
 
-static struct via_read_answer *answer_of(struct via_ether_vi *ev, u32 index)
-{
-	return &ev->answers.answer[index % VIA_ETHER_ANSWERS];
-}
-
 static enum sent put_answer(struct burst *b, const struct via_read_answer *a,
 			    u32 seq, u32 off, u32 len, u8 flags)
 {
@@ -179,9 +171,9 @@ enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
 enum sent via_ether_send_answer(struct burst *b)
 {
 	struct via_ether_vi *ev = b->ev;
-	/* Pairs with the release in via_ether_place_read(). */
+	/* Pairs with the release in place_read(). */
 	u32 tail = smp_load_acquire(&ev->answers.tail);
-	struct via_read_answer *a = answer_of(ev, ev->answers.next);
+	struct via_read_answer *a = via_ether_answer_of(ev, ev->answers.next);
 	u32 off, len;
 	bool last;
 	enum sent r;
@@ -232,154 +224,8 @@ enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags)
 	struct via_win_record *rec = via_win_rec(&b->ev->snd.win, seq);
 
 	if (rec->kind & VIA_REC_ANSWER)
-		return put_answer(b, answer_of(b->ev, rec->index), seq,
+		return put_answer(b, via_ether_answer_of(b->ev, rec->index), seq,
 				  rec->offset, rec->len, flags);
 	/* Still in the ring: it completes after this frame is acknowledged. */
 	return put_read(b, via_send_entry(b->vi, rec->index), seq, flags);
-}
-
-static inline u64 late_bit(u32 index)
-{
-	BUILD_BUG_ON(VIA_INFLIGHT > 64);
-	return (u64)1 << (index % 64);
-}
-
-/* Complete what is finished, in order. */
-static void complete_late(struct via_ether_vi *ev)
-{
-	struct via_vi *vi = ev->vi;
-	struct via_queue *q = &vi->sq;
-
-	while (q->head != q->next && ev->reads.acked_late & late_bit(q->head)) {
-		ev->reads.acked_late &= ~late_bit(q->head);
-		via_send_complete(vi, 0, via_send_entry(vi, q->head)->length);
-	}
-}
-
-/* The n frames before ack have left the window.  sq.lock held. */
-void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n)
-{
-	struct via_win_record *rec;
-	u32 seq;
-
-	lockdep_assert_held(&ev->vi->sq.lock);
-	for (seq = ack - n; seq != ack; seq++) {
-		rec = via_win_rec(&ev->snd.win, seq);
-		if (!(rec->kind & VIA_REC_LAST))
-			continue;
-		if (rec->kind & VIA_REC_ANSWER) {
-			WRITE_ONCE(ev->answers.head, ev->answers.head + 1);
-			WRITE_ONCE(ev->reads.pending, ev->reads.pending - 1);
-		} else {
-			ev->reads.acked_late |= late_bit(rec->index);
-		}
-	}
-	complete_late(ev);
-}
-
-/*
- * The descriptor that broke the connection: it gets the status, and what is
- * not complete before it is flushed, as is what is behind.  sq.lock held.
- */
-void via_ether_offender(struct via_vi *vi, u32 index, enum via_status status)
-{
-	lockdep_assert_held(&vi->sq.lock);
-	if (index - vi->sq.head >= vi->sq.next - vi->sq.head)
-		return;
-	while (vi->sq.head != index)
-		via_send_complete(vi, VIA_ST_DESC_FLUSHED_ERROR, 0);
-	via_send_complete(vi, status, 0);
-}
-
-/* A READ in its turn: note it.  rq.lock held.  Returns as place() does. */
-u32 via_ether_place_read(struct via_vi *vi, const struct via_frame_hdr *h)
-{
-	struct via_ether_vi *ev = vi->priv;
-	struct via_read_answer *a = answer_of(ev, ev->answers.tail);
-
-	lockdep_assert_held(&vi->rq.lock);
-	if (!ev->conn.reliable || h->msg_len > vi->attrs.max_transfer)
-		return VIA_WIRE_R_PROTOCOL;
-	if (ev->answers.tail - READ_ONCE(ev->answers.head) >=
-	    VIA_ETHER_ANSWERS) {
-		via_ether_count(ev->nic, READS_DROPPED);
-		return VIA_ETHER_NOT_NOW;
-	}
-	a->raddr = h->raddr;
-	a->rhandle = h->rhandle;
-	a->len = h->msg_len;
-	a->seq = h->seq;
-	/* Pairs with the acquire in via_ether_send_answer(): it is filled. */
-	smp_store_release(&ev->answers.tail, ev->answers.tail + 1);
-	via_ether_count(ev->nic, READS_IN);
-	/* Not from here: that takes sq.lock, which comes first. */
-	via_ether_ack_soon(ev);
-	return 0;
-}
-
-/* Copy the payload into the segments of a read.  Returns VIA_ST_*. */
-static u32 take_payload(struct via_vi *vi, struct via_desc *d,
-			const struct via_frame_hdr *h,
-			const struct via_ether_frame *f)
-{
-	u32 skip = h->hdr_len, left = h->len, off = h->offset, i, n, st;
-
-	for (i = 0; i < f->nchunks && left; i++) {
-		n = f->chunk[i].len;
-		if (skip >= n) {
-			skip -= n;
-			continue;
-		}
-		n = min(n - skip, left);
-		st = via_read_scatter(vi, d, off, f->chunk[i].data + skip, n);
-		if (unlikely(st))
-			return st;
-		skip = 0;
-		off += n;
-		left -= n;
-	}
-	return 0;
-}
-
-/*
- * Data for the oldest read of ours.  Whatever the peer says, nothing is
- * written but the next bytes of that read.  Both queue locks held, else there
- * is no read out.
- */
-u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
-			      const struct via_ether_frame *f)
-{
-	struct via_ether_vi *ev = vi->priv;
-	struct via_ether_read *rd;
-	struct via_desc *d;
-	u32 st;
-
-	if (!ev->rcv.both || ev->reads.head == ev->reads.tail)
-		return VIA_WIRE_R_PROTOCOL;
-	lockdep_assert_held(&vi->sq.lock);
-	rd = &ev->reads.read[ev->reads.head % VIA_ETHER_READS];
-	d = via_send_entry(vi, rd->index);
-	if (h->reads != (u16)rd->seq || h->msg_len != d->length ||
-	    h->offset != rd->off)
-		return VIA_WIRE_R_PROTOCOL;
-	/*
-	 * The answer acknowledges the READ and all before it, even if the
-	 * target was not that far when it filled in the header: so nothing
-	 * before a read is open when the read completes.
-	 */
-	if (!via_seq_before(rd->seq, ev->snd.win.una))
-		via_ether_ack(vi, rd->seq + 1, NULL, 0, VIA_WIRE_DELAY_MAX);
-	st = take_payload(vi, d, h, f);
-	if (unlikely(st)) {
-		via_ether_offender(vi, rd->index, st);
-		return VIA_WIRE_R_TRANSPORT;
-	}
-	rd->off += h->len;
-	if (rd->off == d->length) {
-		ev->reads.head++;
-		WRITE_ONCE(ev->reads.pending, ev->reads.pending - 1);
-		ev->reads.acked_late |= late_bit(rd->index);
-		complete_late(ev);
-	}
-	return 0;
 }

@@ -44,11 +44,11 @@ mutant("wire-write-length", RECV, "wire", "rdma",
        "RDMA Write with immediate data: the length is not told",
        ("VIA_ST_IMMEDIATE, h->msg_len, h->immediate);",
         "VIA_ST_IMMEDIATE, 0, h->immediate);"))
-mutant("wire-lost-completion", "devices/ether/send.c", "wire", "send",
+mutant("wire-lost-completion", "devices/ether/ack.c", "wire", "send",
        "the last send that an acknowledgement covers does not complete",
-       ("for (seq = ack - n; seq != ack; seq++)",
-        "for (seq = ack - n; seq != ack - 1; seq++)"))
-mutant("wire-read-place", "devices/ether/send_read.c", "wire", "read.sizes",
+       ("			for (seq = ack - n; seq != ack; seq++)\n",
+        "			for (seq = ack - n; seq != ack - 1; seq++)\n"))
+mutant("wire-read-place", "devices/ether/recv.c", "wire", "read.sizes",
        "RDMA Read answers with the bytes beside those asked for",
        ("	a->raddr = h->raddr;\n", "	a->raddr = h->raddr + 1;\n"))
 
@@ -131,7 +131,7 @@ in_sim("rides-unseen", "devices/ether/retransmit.c", "sim", "",
        "Unreliable: acknowledgements that ride on data come too late",
        ("	via_ether_catch_up(ev);\n	if (!via_win_flight",
         "	if (!via_win_flight"), sim="time")
-in_sim("room-kept", "devices/ether/send.c", "sim", "",
+in_sim("room-kept", "devices/ether/ack.c", "sim", "",
        "what is acknowledged to a VI stays with it, whoever waits",
        ("	if (unlikely(READ_ONCE(ev->peer->pool.want)))\n"
         "		via_ether_share_acked(ev, n, true);\n", ""), sim="share")
@@ -142,7 +142,7 @@ CROWD = "devices/ether/proto/incast.c"
 in_sim("share-unheard", RECV, "sim", "",
        "many hosts send to one, and each as much as it likes",
        ("	if (unlikely(h->share || (peer && READ_ONCE(peer->pool.share))))\n"
-        "		rx_share(vi, h);\n", ""), sim="share")
+        "		via_ether_rx_share(vi, h);\n", ""), sim="share")
 in_sim("crowd-uncounted", RECV, "sim", "",
        "a host does not see that many send to it",
        ("		via_ether_incast_asked(ev);\n		if (h->flags",
@@ -178,7 +178,7 @@ mutant("crowd-never-grows", CROWD, "unit", "incast",
        ("			c->total++;\n", "			c->total += 0;\n"))
 in_sim("mark-unheard", RECV, "sim", "",
        "a wire that marks frames is filled until it drops them",
-       ("	if (unlikely(h->marks))\n		rx_mark(vi, h);\n"
+       ("	if (unlikely(h->marks))\n		via_ether_rx_mark(vi, h);\n"
         "	if (unlikely(h->flags", "	if (unlikely(h->flags"), sim="mark")
 in_sim("mark-untold", RECV, "sim", "",
        "marks of the network are not echoed",
@@ -808,7 +808,7 @@ mutant("answers-uncounted", READ, "wire", "read.both_ways",
        ("		if (!off)\n"
         "			WRITE_ONCE(ev->reads.pending, ev->reads.pending + 1);\n",
         ""))
-mutant("answer-one-more", READ, "sim", "",
+mutant("answer-one-more", "devices/ether/recv.c", "sim", "",
        "a 33rd read of the peer's takes the place of the first",
        ("READ_ONCE(ev->answers.head) >=\n	    VIA_ETHER_ANSWERS) {",
         "READ_ONCE(ev->answers.head) > VIA_ETHER_ANSWERS) {"),
@@ -824,13 +824,13 @@ mutant("fence-ignored", READ, "wire", "read.fence",
 mutant("answers-survive", "devices/ether/conn.c", "sim", "",
        "what one peer has asked for is sent to the next",
        ("	ev->answers.tail = 0;\n", ""), sim="end hostile")
-mutant("read-beside", READ, "sim", "",
+mutant("read-beside", "devices/ether/recv.c", "sim", "",
        "a peer's answer to a read may leave out bytes",
        ("	if (h->reads != (u16)rd->seq || h->msg_len != d->length ||\n"
         "	    h->offset != rd->off)",
         "	if (h->reads != (u16)rd->seq || h->msg_len != d->length)"),
        sim="hostile")
-mutant("read-done-early", READ, "wire", "read.many order.fifo",
+mutant("read-done-early", "devices/ether/ack.c", "wire", "read.many order.fifo",
        "what is acknowledged behind a read is done before it",
        ("	while (q->head != q->next && ev->reads.acked_late & late_bit(q->head)) {\n"
         "		ev->reads.acked_late &= ~late_bit(q->head);",
@@ -1138,18 +1138,18 @@ mutant("stalled-rest-forgotten", "devices/ether/run.c", "sim", "",
        sim="many backlog")
 
 ACKS = "devices/ether/acks.c"
-mutant("acks-of-other-host", ACKS, "sim", "",
+mutant("acks-of-other-host", "devices/ether/ack.c", "sim", "",
        "a host that has seen a cookie acknowledges for another one",
        ("	ours = ev->conn.cookie == e->cookie &&\n"
         "	       via_host_is(&ev->conn.remote, f->src);",
         "	ours = ev->conn.cookie == e->cookie;"), sim="hostile")
-mutant("acks-of-any", ACKS, "sim", "",
+mutant("acks-of-any", "devices/ether/ack.c", "sim", "",
        "an entry of ACKS without the cookie acknowledges",
        ("	ours = ev->conn.cookie == e->cookie &&\n", "	ours ="),
        ("	if (ev->conn.cookie == e->cookie &&\n	    ev->conn.phase",
         "	if (ev->conn.phase"),
        sim="hostile")
-mutant("acks-of-old-life", ACKS, "sim", "",
+mutant("acks-of-old-life", "devices/ether/ack.c", "sim", "",
        "ACKS for a host that was started again is taken",
        ("	if (h->cookie && h->cookie != nic->epoch) {", "	if (false) {"),
        sim="hostile")
@@ -1166,7 +1166,7 @@ mutant("late-told-prompt", "devices/ether/proto/delack.h", "unit", "delack",
        "how long a frame has waited is not told in ACKS",
        ("	return d->late == next ? d->late_by : 0;\n",
         "	return 0;\n"), sim="time")
-mutant("late-told-unknown", ACKS, "sim", "",
+mutant("late-told-unknown", "devices/ether/ack.c", "sim", "",
        "what ACKS tells of the wait of a frame is not heard",
        ("range, e->nranges, e->delay);",
         "range, e->nranges,\n			      VIA_WIRE_DELAY_MAX);"),
