@@ -374,6 +374,12 @@ void via_ether_ack_soon(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
+void via_ether_echo_soon(struct via_ether_vi *ev)
+{
+	ev->rcv.ce_echo = true;
+	via_ether_ack_soon(ev);
+}
+
 void via_ether_ack_behind(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
@@ -530,4 +536,28 @@ void via_ether_owes_no_more(struct via_ether_vi *ev)
 	list_del_init(&ev->on.owing);
 	if (list_empty(&peer->acks.owing))
 		list_del_init(&peer->acks.link);
+}
+
+void via_ether_ack_now(struct via_vi *vi, u64 cookie)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	spin_lock(&vi->rq.lock);
+	if (likely(ev->conn.cookie == cookie &&
+		   ev->conn.phase == VIA_PHASE_CONNECTED))
+		via_ether_send_ack(ev, 0);
+	spin_unlock(&vi->rq.lock);
+}
+
+void via_ether_rx_ack_request(struct via_vi *vi, u64 cookie)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	spin_lock(&vi->rq.lock);
+	if (likely(ev->conn.cookie == cookie &&
+		   ev->conn.phase == VIA_PHASE_CONNECTED)) {
+		via_delack_asked(&ev->delack, ev->rcv.win.next, ktime_get_ns());
+		via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX);
+	}
+	spin_unlock(&vi->rq.lock);
 }

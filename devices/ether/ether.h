@@ -290,11 +290,6 @@ void via_ether_end_some(struct via_ether_nic *nic,
 			bool (*fits)(const struct via_ether_vi *ev), u32 reason,
 			bool sleeps);
 
-/* control.c */
-void via_ether_control_rx(struct via_ether_nic *nic,
-			  const struct via_ether_frame *f,
-			  const struct via_frame_hdr *h);
-
 /* allow.c */
 int via_ether_peers_edit(struct via_nic *ka, const struct via_peers_edit *edit,
 			 enum via_refusal *why);
@@ -463,6 +458,15 @@ void via_ether_run_forget(struct via_ether_vi *ev);
  */
 bool via_ether_send_ack(struct via_ether_vi *ev, u32 delay);
 bool via_ether_send_ack_request(struct via_ether_vi *ev);
+/* Acknowledge what has just come, in a frame of its own.  No queue lock held. */
+void via_ether_ack_now(struct via_vi *vi, u64 cookie);
+/* The peer asks; the newest frame may have come long ago.  No queue lock held. */
+void via_ether_rx_ack_request(struct via_vi *vi, u64 cookie);
+/*
+ * The network is full: the peer is to hear of it, with an acknowledgement soon.
+ * rq.lock held.
+ */
+void via_ether_echo_soon(struct via_ether_vi *ev);
 /*
  * A push is to be acknowledged once the frames that came with it are taken:
  * one frame then answers many small messages, of all connections with the
@@ -561,6 +565,15 @@ static inline struct via_read_answer *
 via_ether_answer_of(struct via_ether_vi *ev, u32 index)
 {
 	return &ev->answers.answer[index % VIA_ETHER_ANSWERS];
+}
+
+/* Is the frame from the other end of this VI's connection?  A lock held. */
+static inline bool via_ether_ours(const struct via_ether_vi *ev,
+				  const struct via_frame_hdr *h,
+				  const u8 *host)
+{
+	return likely(ev->conn.cookie == h->cookie) && h->cookie &&
+	       via_host_is(&ev->conn.remote, host);
 }
 
 /* Both queue locks of a VI, BH already off. */

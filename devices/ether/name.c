@@ -157,24 +157,3 @@ void via_ether_name_rx(struct via_ether_nic *nic,
 	else
 		rx_reply(nic, f->src, &n);
 }
-
-/* A broadcast frame is a query for a name; all others are dropped. */
-void via_ether_rx_broadcast(struct via_ether_nic *nic,
-			    const struct via_ether_frame *f)
-{
-	struct via_frame_hdr h;
-
-	via_ether_count(nic, RX_FRAMES);
-	via_ether_count_add(nic, RX_BYTES, f->len);
-	via_trace_received(nic, f);
-	if (via_wire_parse(f->hdr, f->len, &h) ||
-	    h.type != VIA_WIRE_NAME_QUERY)
-		via_ether_count(nic, BAD_TYPE);
-	else if (!via_ether_open(nic, f, &h))
-		return;
-	else if (via_ether_allowed(nic, f->src))
-		via_ether_name_rx(nic, f, &h);
-	else
-		via_ether_not_allowed(nic, f->src);
-}
-EXPORT_SYMBOL_GPL(via_ether_rx_broadcast);

@@ -12,8 +12,8 @@
 #include "ack.h"
 #include "admit.h"
 #include "conn.h"
+#include "control.h"
 
-#define CHALLENGE_EVERY_MS	8
 /* No reason: a frame that cannot be taken now and is to be sent again. */
 #define NOT_NOW			0x100u
 
@@ -310,16 +310,6 @@ enum ack {
 };
 
 /*
- * The network is full: the peer is to hear of it, with an acknowledgement soon.
- * rq.lock held.
- */
-static void echo_soon(struct via_ether_vi *ev)
-{
-	ev->rcv.ce_echo = true;
-	via_ether_ack_soon(ev);
-}
-
-/*
  * At most once, in order.  What cannot be taken is dropped; the receive of a
  * message with a hole in it serves the next message, from its start.
  */
@@ -341,7 +331,7 @@ static noinline void rx_unreliable(struct via_vi *vi,
 			via_ether_count(nic, PARTIAL);
 		ev->rcv.open = false;
 		/* No one else tells the sender of what was lost. */
-		echo_soon(ev);
+		via_ether_echo_soon(ev);
 		via_ether_incast_lost(ev);
 	}
 	ev->rcv.win.next = h->seq + 1;
@@ -562,115 +552,6 @@ static noinline enum ack rx_reliable(struct via_vi *vi,
 	}
 }
 
-/* Is the frame from the other end of this VI's connection?  A lock held. */
-static inline bool ours(const struct via_ether_vi *ev,
-			const struct via_frame_hdr *h, const u8 *host)
-{
-	return likely(ev->conn.cookie == h->cookie) && h->cookie &&
-	       via_host_is(&ev->conn.remote, host);
-}
-
-/* Acknowledge what has just come, in a frame of its own. */
-static void ack_now(struct via_vi *vi, u64 cookie)
-{
-	struct via_ether_vi *ev = vi->priv;
-
-	spin_lock(&vi->rq.lock);
-	if (likely(ev->conn.cookie == cookie &&
-		   ev->conn.phase == VIA_PHASE_CONNECTED))
-		via_ether_send_ack(ev, 0);
-	spin_unlock(&vi->rq.lock);
-}
-
-/* The peer asks; the newest frame may have come long ago. */
-static void rx_ack_request(struct via_vi *vi, u64 cookie)
-{
-	struct via_ether_vi *ev = vi->priv;
-
-	spin_lock(&vi->rq.lock);
-	if (likely(ev->conn.cookie == cookie &&
-		   ev->conn.phase == VIA_PHASE_CONNECTED)) {
-		via_delack_asked(&ev->delack, ev->rcv.win.next, ktime_get_ns());
-		via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX);
-	}
-	spin_unlock(&vi->rq.lock);
-}
-
-/*
- * A DISCONNECT whose numbers are not of this moment may be forged: an
- * acknowledgement tells the peer the right ones, and if it is gone, it says so
- * in answer to that.
- */
-static void challenge(struct via_vi *vi, u64 cookie)
-{
-	struct via_ether_vi *ev = vi->priv;
-
-	via_ether_count(ev->nic, BAD_END);
-	spin_lock(&vi->rq.lock);
-	if (ev->conn.cookie == cookie &&
-	    ev->conn.phase == VIA_PHASE_CONNECTED &&
-	    time_after_eq(jiffies, ev->rcv.next_challenge)) {
-		ev->rcv.next_challenge = jiffies +
-					 msecs_to_jiffies(CHALLENGE_EVERY_MS);
-		if (via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX))
-			via_ether_count(ev->nic, CHALLENGES_OUT);
-	}
-	spin_unlock(&vi->rq.lock);
-}
-
-/* Is DISCONNECT of this moment?  Both queue locks held. */
-static bool end_fits(const struct via_ether_vi *ev,
-		     const struct via_frame_hdr *h)
-{
-	u32 ahead = ev->conn.reliable ? VIA_WIN_MAX : VIA_ETHER_LOST_MAX;
-
-	return via_ether_sent(ev, h->ack) && h->seq - ev->rcv.win.next <= ahead;
-}
-
-/*
- * The peer says that it has left; what it got before is complete.  False: it
- * may be another that says so.
- */
-static bool rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
-{
-	struct via_ether_vi *ev = vi->priv;
-	bool fits = true;
-	u32 st = 0, una;
-
-	via_ether_lock(vi);
-	if (ev->conn.cookie == h->cookie &&
-	    ev->conn.phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)) {
-		fits = end_fits(ev, h);
-		if (!fits)
-			goto out;
-		if (ev->conn.reliable)
-			via_ether_ack(vi, h->ack, NULL, 0, VIA_WIRE_DELAY_MAX);
-		if (h->reason == VIA_WIRE_R_NO_RECEIVE ||
-		    h->reason == VIA_WIRE_R_RECEIVE)
-			st = VIA_ST_REMOTE_DESC_ERROR;
-		else if (h->reason == VIA_WIRE_R_RDMA)
-			st = VIA_ST_RDMA_PROT_ERROR;
-		/*
-		 * The offender is the oldest one that was not taken, or the
-		 * oldest read that wants data.
-		 */
-		una = ev->snd.win.una;
-		if (st && ev->conn.reliable && via_win_flight(&ev->snd.win) &&
-		    !(via_win_rec(&ev->snd.win, una)->kind & VIA_REC_ANSWER))
-			via_ether_offender(vi, via_win_rec(&ev->snd.win, una)->index,
-					   st);
-		else if (h->reason == VIA_WIRE_R_READ &&
-			 ev->reads.head != ev->reads.tail)
-			via_ether_offender(vi, ev->reads.read[ev->reads.head %
-							      VIA_ETHER_READS].index,
-					   VIA_ST_RDMA_PROT_ERROR);
-		via_ether_end_told(ev, h->reason);
-	}
-out:
-	via_ether_unlock(vi);
-	return fits;
-}
-
 /*
  * The same as rx_data() while reads are outstanding, with both queue locks
  * held from the start: the frame, or one held behind it, may have their data.
@@ -684,13 +565,14 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	bool known;
 
 	via_ether_lock(vi);
-	known = ours(ev, h, f->src) && ev->conn.phase == VIA_PHASE_CONNECTED &&
+	known = via_ether_ours(ev, h, f->src) &&
+		ev->conn.phase == VIA_PHASE_CONNECTED &&
 		via_ether_seal_fits(ev, h);
 	if (known)
 		via_ether_heard(ev);
 	if (known && !via_vi_is_broken(vi)) {
 		if (unlikely(f->ce))
-			echo_soon(ev);
+			via_ether_echo_soon(ev);
 		ev->rcv.both = true;
 		due = rx_reliable(vi, h, f);
 		ev->rcv.both = false;
@@ -723,14 +605,14 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 	ev = vi->priv;
 	spin_lock(&vi->rq.lock);
 	if (unlikely(ev->conn.phase == VIA_PHASE_ACCEPT &&
-		     ours(ev, h, f->src))) {
+		     via_ether_ours(ev, h, f->src))) {
 		/* As good as a CONFIRM. */
 		spin_unlock(&vi->rq.lock);
 		if (!via_ether_confirmed(ev))
 			return;
 		spin_lock(&vi->rq.lock);
 	}
-	if (unlikely(!ours(ev, h, f->src) ||
+	if (unlikely(!via_ether_ours(ev, h, f->src) ||
 		     ev->conn.phase != VIA_PHASE_CONNECTED)) {
 		spin_unlock(&vi->rq.lock);
 		return via_ether_reset_unknown(nic, h, f, false);
@@ -751,7 +633,7 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 		return;
 	}
 	if (unlikely(f->ce))
-		echo_soon(ev);
+		via_ether_echo_soon(ev);
 	/* Most frames come in order: for them nothing is called but the agent. */
 	if (likely(ev->conn.reliable)) {
 		due = likely(h->seq == ev->rcv.win.next) ? rx_next(vi, h, f) :
@@ -772,84 +654,7 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 		via_ether_rx_ack(vi, h, NULL, 0, VIA_WIRE_DELAY_MAX);
 	if (due == ACK_FORCE ||
 	    (due == ACK_DUE && READ_ONCE(ev->snd.acked) != next))
-		ack_now(vi, h->cookie);
-	via_vi_settle(vi);
-}
-
-/* What an ACK says. */
-static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
-{
-	struct via_range range[VIA_WIRE_RANGES_MAX] __uninitialized;
-	struct via_ether_vi *ev = vi->priv;
-	struct via_peer *peer = READ_ONCE(ev->peer);
-
-	via_ether_count(ev->nic, ACKS_IN);
-	if (unlikely(h->share || (peer && READ_ONCE(peer->pool.share))))
-		via_ether_rx_share(vi, h);
-	if (unlikely(h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE)))
-		rx_ack_request(vi, h->cookie);
-	if (unlikely(h->marks))
-		via_ether_rx_mark(vi, h);
-	if (unlikely(h->flags & VIA_WIRE_DSACK))
-		via_ether_rx_dsack(vi, h);
-	via_wire_get_ranges(h->range, h->nranges, range);
-	via_ether_rx_ack(vi, h, range, h->nranges, h->delay);
-}
-
-/* A DISCONNECT of a connection that has gone here, too: a copy, most often. */
-static void left_before(struct via_ether_nic *nic,
-			const struct via_frame_hdr *h,
-			const struct via_ether_frame *f)
-{
-	if (h->dst && !via_ether_lacks_auth(nic, f, h) &&
-	    via_ether_allowed(nic, f->src))
-		via_ether_send_disconnect_ack(nic, f->src, h, f->len,
-					      false);
-}
-
-/* ACK, DISCONNECT. */
-static noinline void rx_ctl(struct via_ether_nic *nic,
-			    const struct via_frame_hdr *h,
-			    const struct via_ether_frame *f)
-{
-	struct via_vi *vi = via_ether_find(nic, h->dst);
-	struct via_ether_vi *ev;
-	enum via_ether_phase phase = VIA_PHASE_NONE;
-	bool known, fits;
-
-	if (vi) {
-		ev = vi->priv;
-		spin_lock(&vi->rq.lock);
-		known = ours(ev, h, f->src);
-		phase = ev->conn.phase;
-		fits = via_ether_seal_fits(ev, h);
-		if (known && fits)
-			via_ether_heard(ev);
-		spin_unlock(&vi->rq.lock);
-	} else {
-		known = false;
-	}
-	if (!known) {
-		if (h->type == VIA_WIRE_DISCONNECT)
-			left_before(nic, h, f);
-		else
-			via_ether_reset_unknown(nic, h, f, !vi);
-		return;
-	}
-	if (unlikely(!fits)) {
-		via_ether_seal_wrong(ev);
-		return;
-	}
-	if (phase == VIA_PHASE_ACCEPT && !via_ether_confirmed(ev))
-		return;
-	if (h->type == VIA_WIRE_ACK)
-		rx_ack_frame(vi, h);
-	else if (!rx_disconnect(vi, h))
-		challenge(vi, h->cookie);
-	else if (phase >= VIA_PHASE_ACCEPT)
-		via_ether_send_disconnect_ack(nic, f->src, h, f->len,
-					      true);
-	/* Before, an ACCEPT may yet come: the next copy is for it. */
+		via_ether_ack_now(vi, h->cookie);
 	via_vi_settle(vi);
 }
 
@@ -895,7 +700,7 @@ void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 		return rx_data(nic, &h, f);
 	case VIA_WIRE_ACK:
 	case VIA_WIRE_DISCONNECT:
-		return rx_ctl(nic, &h, f);
+		return via_ether_rx_on_conn(nic, &h, f);
 	default:
 		return via_ether_control_rx(nic, f, &h);
 	}

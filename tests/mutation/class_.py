@@ -36,7 +36,7 @@ mutant("wire-empty-queue", RECV, "wire", "errors.recvq_empty",
        "a message dropped without a receive, and no end told",
        ("		via_vi_error(vi, VIA_ERR_RECVQ_EMPTY,\n"
         "			     VIA_ST_OP_RECEIVE >> 16, 0);\n", ""))
-mutant("wire-offender", RECV, "wire", "reception.no_receive",
+mutant("wire-offender", "devices/ether/control.c", "wire", "reception.no_receive",
        "the sender of a refused message is not told why",
        ("			st = VIA_ST_REMOTE_DESC_ERROR;\n",
         "			st = 0;\n"))
@@ -139,7 +139,7 @@ in_sim("idle-credit-kept", "devices/ether/retransmit.c", "sim", "",
        "a VI that does nothing keeps its credit",
        ("		via_ether_share_trim(ev, 0);\n", ""), sim="share")
 CROWD = "devices/ether/proto/incast.c"
-in_sim("share-unheard", RECV, "sim", "",
+in_sim("share-unheard", "devices/ether/control.c", "sim", "",
        "many hosts send to one, and each as much as it likes",
        ("	if (unlikely(h->share || (peer && READ_ONCE(peer->pool.share))))\n"
         "		via_ether_rx_share(vi, h);\n", ""), sim="share")
@@ -176,13 +176,13 @@ mutant("crowd-reduced-twice", CROWD, "unit", "incast",
 mutant("crowd-never-grows", CROWD, "unit", "incast",
        "the window of a crowd is not enlarged again",
        ("			c->total++;\n", "			c->total += 0;\n"))
-in_sim("mark-unheard", RECV, "sim", "",
+in_sim("mark-unheard", "devices/ether/control.c", "sim", "",
        "a wire that marks frames is filled until it drops them",
        ("	if (unlikely(h->marks))\n		via_ether_rx_mark(vi, h);\n"
         "	if (unlikely(h->flags", "	if (unlikely(h->flags"), sim="mark")
 in_sim("mark-untold", RECV, "sim", "",
        "marks of the network are not echoed",
-       ("	if (unlikely(f->ce))\n		echo_soon(ev);\n	/* Most",
+       ("	if (unlikely(f->ce))\n		via_ether_echo_soon(ev);\n	/* Most",
         "	/* Most"), sim="mark")
 in_sim("unreliable-unacknowledged", RECV, "sim", "",
        "Unreliable waits for a timeout after each window",
@@ -718,14 +718,14 @@ mutant("unreliable-twice", RECV, "sim", "",
        "at Unreliable a frame that comes twice is received twice",
        ("			via_ether_count(nic, OLD);\n			return;\n",
         "			via_ether_count(nic, OLD);\n"), sim="dup")
-mutant("question-unanswered", RECV, "sim", "",
+mutant("question-unanswered", "devices/ether/control.c", "sim", "",
        "a peer that asks what has come is not told",
-       ("		rx_ack_request(vi, h->cookie);\n", "		;\n"), sim="time")
-mutant("answers-unheard", RECV, "sim", "",
+       ("		via_ether_rx_ack_request(vi, h->cookie);\n", "		;\n"), sim="time")
+mutant("answers-unheard", "devices/ether/control.c", "sim", "",
        "a connection on which only acknowledgements come breaks",
        ("		if (known && fits)\n			via_ether_heard(ev);\n",
         ""), sim="time")
-mutant("goodbye-of-old", RECV, "sim", "",
+mutant("goodbye-of-old", "devices/ether/control.c", "sim", "",
        "the end of the connection before ends this one",
        ("	if (ev->conn.cookie == h->cookie &&\n"
         "	    ev->conn.phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)) {\n"
@@ -734,26 +734,26 @@ mutant("goodbye-of-old", RECV, "sim", "",
         "	    !via_vi_is_broken(vi)) {\n"
         "		fits = true;\n"),
        sim="beside end")
-mutant("disconnect-any-ack", RECV, "sim", "",
+mutant("disconnect-any-ack", "devices/ether/control.c", "sim", "",
        "a DISCONNECT of a host that does not know what was sent ends a VI",
        ("	return via_ether_sent(ev, h->ack) && h->seq",
         "	return h->seq"), sim="hostile")
-mutant("disconnect-any-seq", RECV, "sim", "",
+mutant("disconnect-any-seq", "devices/ether/control.c", "sim", "",
        "a DISCONNECT of a host that does not know what came ends a VI",
        ("	return via_ether_sent(ev, h->ack) && h->seq - ev->rcv.win.next <= ahead;",
         "	return via_ether_sent(ev, h->ack) && ahead;"), sim="hostile")
-mutant("challenge-each", RECV, "sim", "",
+mutant("challenge-each", "devices/ether/control.c", "sim", "",
        "each of many forged DISCONNECTs is answered",
        (" &&\n	    time_after_eq(jiffies, ev->rcv.next_challenge)) {",
         ") {"), sim="hostile many")
-mutant("challenge-never", RECV, "sim", "",
+mutant("challenge-never", "devices/ether/control.c", "sim", "",
        "a DISCONNECT that is in doubt is not asked about",
        ("	else if (!rx_disconnect(vi, h))\n		challenge(vi, h->cookie);",
         "	else\n		rx_disconnect(vi, h);"), sim="hostile")
 mutant("version-untold", RECV, "sim", "",
        "a host of another version does not hear which one is spoken",
        ("		via_ether_send_version(nic, f);\n", ""), sim="hostile")
-mutant("cookie-alone", RECV, "sim", "",
+mutant("cookie-alone", "devices/ether/ether.h", "sim", "",
        "any host sends on a connection whose cookie it has seen",
        ("	return likely(ev->conn.cookie == h->cookie) && h->cookie &&\n"
         "	       via_host_is(&ev->conn.remote, host);",
@@ -778,7 +778,7 @@ mutant("broken-goes-on", RECV, "sim", "",
 mutant("data-before-confirm", RECV, "sim", "",
        "a server whose client's CONFIRM is lost throws its data away",
        ("	if (unlikely(ev->conn.phase == VIA_PHASE_ACCEPT &&\n"
-        "		     ours(ev, h, f->src))) {\n"
+        "		     via_ether_ours(ev, h, f->src))) {\n"
         "		/* As good as a CONFIRM. */\n"
         "		spin_unlock(&vi->rq.lock);\n"
         "		if (!via_ether_confirmed(ev))\n"
@@ -1217,11 +1217,11 @@ mutant("goodbye-of-moment", "devices/ether/conn.c", "sim", "",
        "a DISCONNECT has other numbers than those of the end",
        ("		.ack = ev->rcv.win.next,\n", "		.ack = 0,\n"),
        sim="loss end")
-mutant("goodbye-unanswered", RECV, "sim", "",
+mutant("goodbye-unanswered", "devices/ether/control.c", "sim", "",
        "a DISCONNECT that has arrived is sent again",
        ("	else if (phase >= VIA_PHASE_ACCEPT)\n", "	else if (false)\n"),
        sim="loss")
-mutant("goodbye-copy-unanswered", RECV, "sim", "",
+mutant("goodbye-copy-unanswered", "devices/ether/control.c", "sim", "",
        "a DISCONNECT whose answer was lost is sent again and again",
        ("	if (h->dst && !via_ether_lacks_auth(nic, f, h) &&\n"
         "	    via_ether_allowed(nic, f->src))\n",
