@@ -9,7 +9,11 @@
  */
 
 #include <linux/timex.h>
+#include "acks.h"
 #include "ether.h"
+#include "param.h"
+#include "run.h"
+#include "timer.h"
 #include "xmit.h"
 
 #define FULL_NS		NSEC_PER_MSEC	/* between acknowledgements not taken */

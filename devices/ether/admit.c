@@ -5,7 +5,11 @@
  */
 
 #include "admit.h"
+#include "allow.h"
 #include "ether.h"
+#include "seal.h"
+#include "session.h"
+#include "timewait.h"
 #include "xmit.h"
 
 u64 via_ether_token_make(struct via_ether_nic *nic,

@@ -30,7 +30,10 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "allow.h"
+#include "end.h"
 #include "ether.h"
+#include "session.h"
 
 static atomic_t key_ids;		/* secrets made so far */
 

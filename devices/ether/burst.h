@@ -8,6 +8,7 @@
 #define _VIA_BURST_H
 
 #include <linux/ktime.h>
+#include "acks.h"
 #include "ether.h"
 
 /* Why a round of sending ended. */

@@ -2,10 +2,19 @@
 /* Frames without data, as they come: each to what handles it. */
 
 #include "ack.h"
+#include "acks.h"
 #include "admit.h"
+#include "allow.h"
 #include "conn.h"
 #include "control.h"
+#include "end.h"
+#include "ether.h"
 #include "handshake.h"
+#include "keepalive.h"
+#include "name.h"
+#include "request.h"
+#include "seal.h"
+#include "timewait.h"
 
 #define CHALLENGE_EVERY_MS	8
 

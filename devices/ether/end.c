@@ -5,6 +5,7 @@
  * told.
  */
 
+#include "end.h"
 #include "ether.h"
 
 static const char *const reasons[VIA_WIRE_R_ENDS] = {

@@ -29,7 +29,14 @@
 
 #include "admit.h"
 #include "conn.h"
+#include "end.h"
+#include "ether.h"
 #include "handshake.h"
+#include "keepalive.h"
+#include "reply_cache.h"
+#include "request.h"
+#include "session.h"
+#include "xmit.h"
 
 /* Our side of an attempt: does it ask?  Two hosts never have the same address. */
 static bool asks(const struct via_ether_nic *nic, const u8 *other)

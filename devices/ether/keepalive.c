@@ -29,8 +29,14 @@
  */
 
 #include <linux/random.h>
+#include "acks.h"
 #include "admit.h"
 #include "conn.h"
+#include "end.h"
+#include "ether.h"
+#include "keepalive.h"
+#include "param.h"
+#include "xmit.h"
 
 #define ASKED_MAX	4ul		/* HEARTBEATs that a dead peer was sent */
 #define LISTS_VISIT	32u		/* LISTs sent in a visit */

@@ -5,7 +5,21 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include "acks.h"
+#include "allow.h"
 #include "conn.h"
+#include "end.h"
+#include "ether.h"
+#include "keepalive.h"
+#include "name.h"
+#include "param.h"
+#include "request.h"
+#include "retransmit.h"
+#include "run.h"
+#include "send.h"
+#include "share.h"
+#include "timer.h"
+#include "timewait.h"
 
 /* Until it is noticed that no program looks for what lies in the ring. */
 #define RING_TICK	(500 * NSEC_PER_USEC)

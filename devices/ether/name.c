@@ -11,6 +11,9 @@
 #include <linux/wait.h>
 #include "admit.h"
 #include "ether.h"
+#include "name.h"
+#include "param.h"
+#include "xmit.h"
 
 static bool answer_names = true;
 module_param(answer_names, bool, 0644);

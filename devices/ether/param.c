@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 #include "ether.h"
+#include "param.h"
 
 ushort via_ether_type = VIA_WIRE_ETHERTYPE;
 module_param_named(ethertype, via_ether_type, ushort, 0444);

@@ -2,6 +2,7 @@
 /* Paths to hosts: what a NIC module learns of them. */
 
 #include "ether.h"
+#include "timer.h"
 
 bool via_ether_quotes(struct via_ether_nic *nic, const u8 *host,
 		      const void *wire, u32 len)

@@ -10,9 +10,15 @@
 #include <linux/slab.h>
 #include <linux/timex.h>
 #include "ack.h"
+#include "acks.h"
 #include "admit.h"
 #include "conn.h"
 #include "control.h"
+#include "end.h"
+#include "ether.h"
+#include "keepalive.h"
+#include "seal.h"
+#include "share.h"
 
 /* No reason: a frame that cannot be taken now and is to be sent again. */
 #define NOT_NOW			0x100u

@@ -6,6 +6,8 @@
 
 #include <linux/slab.h>
 #include "ether.h"
+#include "param.h"
+#include "reply_cache.h"
 
 /* nic->lock not held. */
 void via_ether_cache_reply(struct via_peer *peer,

@@ -7,6 +7,11 @@
 #include <linux/slab.h>
 #include "admit.h"
 #include "ether.h"
+#include "param.h"
+#include "reply_cache.h"
+#include "request.h"
+#include "timer.h"
+#include "xmit.h"
 
 #define REQS_MAX	1024u		/* unanswered requests of a NIC */
 #define REQS_VISIT	32u		/* looked at in a tick, for their time */

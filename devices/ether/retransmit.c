@@ -4,7 +4,15 @@
  * the clock and the alarm; and a VI's entry of the alarm.
  */
 
+#include "acks.h"
 #include "burst.h"
+#include "end.h"
+#include "ether.h"
+#include "param.h"
+#include "retransmit.h"
+#include "send.h"
+#include "share.h"
+#include "timer.h"
 
 #define BLACK_HOLE_MS	500		/* since the first timeout: is the path black? */
 

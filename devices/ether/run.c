@@ -15,6 +15,8 @@
  */
 
 #include "ether.h"
+#include "run.h"
+#include "timer.h"
 
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)

@@ -8,6 +8,8 @@
 
 #include <linux/crc32c.h>
 #include "ether.h"
+#include "seal.h"
+#include "session.h"
 
 void via_ether_seal(void *frame, u32 size, u32 len)
 {

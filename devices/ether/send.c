@@ -7,8 +7,15 @@
  */
 
 #include <linux/slab.h>
+#include "acks.h"
 #include "burst.h"
+#include "end.h"
+#include "ether.h"
+#include "run.h"
+#include "seal.h"
+#include "send.h"
 #include "send_read.h"
+#include "share.h"
 
 static __be16 notes_of(const struct via_desc *d)
 {

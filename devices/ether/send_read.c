@@ -10,6 +10,9 @@
  */
 
 #include "burst.h"
+#include "end.h"
+#include "ether.h"
+#include "seal.h"
 #include "send_read.h"
 
 /* Bytes before the payload. */

@@ -4,6 +4,8 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "ether.h"
+#include "param.h"
+#include "session.h"
 
 static u64 new_nonce(void)
 {

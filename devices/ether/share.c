@@ -17,6 +17,9 @@
  */
 
 #include "ether.h"
+#include "run.h"
+#include "share.h"
+#include "timer.h"
 
 #define VISITS		16u		/* VIs of a peer, in one run */
 #define SERVED		32u		/* VIs given credit under one lock */

@@ -50,6 +50,8 @@
  */
 
 #include "ether.h"
+#include "param.h"
+#include "timer.h"
 
 #define AHEAD_NS	(100 * NSEC_PER_USEC)	/* VIs that rest leave early */
 

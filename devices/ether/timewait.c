@@ -12,6 +12,9 @@
 
 #include <linux/slab.h>
 #include "ether.h"
+#include "param.h"
+#include "timewait.h"
+#include "xmit.h"
 
 #define TIMEWAIT_MAX	4096u
 #define REPEATS		4u		/* within via_ether_dead() */

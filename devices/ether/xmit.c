@@ -5,6 +5,8 @@
  */
 
 #include "ether.h"
+#include "seal.h"
+#include "session.h"
 #include "xmit.h"
 
 /*

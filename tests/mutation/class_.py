@@ -795,7 +795,7 @@ mutant("seal-of-pieces", SEAL, "sim", "",
        "a checksum over a frame in pieces reads beside it",
        ("			skip = from > at ? from - at : 0;",
         "			skip = from;"), sim="frags memory corrupt")
-mutant("seal-optional", "devices/ether/ether.h", "sim", "",
+mutant("seal-optional", "devices/ether/seal.h", "sim", "",
        "a bit that flips in the flags makes a frame pass without a checksum",
        ("	return likely(ev->conn.seal == (h->flags & VIA_WIRE_SEALS));",
         "	return likely(ev->conn.seal || !(h->flags & VIA_WIRE_SEALS));"),

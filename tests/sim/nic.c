@@ -2,6 +2,7 @@
 /* A NIC module whose wire is simulated, and RTNL over its coming and going. */
 #include "../../devices/ether/admit.h"
 #include "../../devices/ether/ether.h"
+#include "../../devices/ether/seal.h"
 #include "../../devices/ethernet.h"
 #include "host.h"
 #include "kernel/model.h"

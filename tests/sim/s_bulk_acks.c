@@ -6,6 +6,7 @@
  */
 #include "prog.h"
 #include "../../devices/ether/ether.h"
+#include "../../devices/ether/param.h"
 #include "../../devices/ether/proto/wire.h"
 
 #define US		1000ull

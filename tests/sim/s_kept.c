@@ -4,7 +4,9 @@
  * and their keys stand (kernel/policy.c).  At no moment is a stranger admitted.
  */
 #include "prog.h"
+#include "../../devices/ether/allow.h"
 #include "../../devices/ether/ether.h"
+#include "../../devices/ether/session.h"
 #include "../../kernel/nic.h"
 
 #define MAC2	"52:54:00:00:01:02"

@@ -5,7 +5,9 @@
  */
 #include <stdio.h>
 #include "prog.h"
+#include "../../devices/ether/allow.h"
 #include "../../devices/ether/ether.h"
+#include "../../devices/ether/session.h"
 
 #define MAC1	"52:54:00:00:01:01"
 #define MAC2	"52:54:00:00:01:02"

@@ -6,6 +6,7 @@
  * and all of it is done.
  */
 #include "../../devices/ether/ether.h"
+#include "../../devices/ether/share.h"
 #include "prog.h"
 
 #define VIS		48

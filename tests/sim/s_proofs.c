@@ -6,6 +6,7 @@
 #include "prog.h"
 #include "../../devices/ether/admit.h"
 #include "../../devices/ether/ether.h"
+#include "../../devices/ether/session.h"
 
 static struct {
 	struct via_ether_nic nic;	/* its tokens and limits alone */

@@ -5,6 +5,7 @@
  */
 #include "raw.h"
 #include "../../devices/ether/ether.h"
+#include "../../devices/ether/param.h"
 
 
 #define DISC		"raw"

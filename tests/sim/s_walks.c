@@ -5,6 +5,7 @@
  */
 #include "prog.h"
 #include "../../devices/ether/ether.h"
+#include "../../devices/ether/share.h"
 #include "../../kernel/connect.h"
 #include "../../kernel/file.h"
 #include "../../kernel/nic.h"

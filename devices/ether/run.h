@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The run queue of a NIC (run.c). */
+#ifndef _VIA_ETHER_RUN_H
+#define _VIA_ETHER_RUN_H
+
+#include <linux/types.h>
+
+struct via_ether_nic;
+struct via_ether_vi;
+struct via_run_ops;
+struct via_work;
+
+void via_ether_run_init(struct via_ether_nic *nic,
+			const struct via_run_ops *ops);
+/* The NIC is stopping.  May sleep. */
+void via_ether_run_stop(struct via_ether_nic *nic);
+/* The tasklet runs after this softirq.  nic->lock held. */
+void via_ether_run_soon(struct via_ether_nic *nic);
+/* The VI may send again: it is resumed after this softirq. */
+void via_ether_run(struct via_ether_vi *ev);
+/* It does so now; false: the NIC takes no more.  BH off, no queue lock held. */
+bool via_ether_run_now(struct via_ether_vi *ev, struct via_work *work);
+/* The VI could not send: the NIC is full.  sq.lock held. */
+void via_ether_tx_blocked(struct via_ether_vi *ev);
+/* The NIC had no room for it, and it has not been tried since.  sq.lock held. */
+bool via_ether_is_tx_blocked(struct via_ether_vi *ev);
+/* The VI is on neither list.  nic->lock held. */
+void via_ether_run_forget(struct via_ether_vi *ev);
+
+#endif /* _VIA_ETHER_RUN_H */
