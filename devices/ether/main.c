@@ -197,32 +197,6 @@ err_counters:
 }
 EXPORT_SYMBOL_GPL(via_ether_alloc);
 
-void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu)
-{
-	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
-	struct via_ether_vi *ev;
-	struct via_vi *vi;
-	u32 i = 0;
-
-	mtu = min(mtu, VIA_WIRE_MTU_MAX);
-	WRITE_ONCE(nic->mtu, mtu);
-	WRITE_ONCE(nic->ka->limits.native_mtu,
-		   max(mtu, VIA_WIRE_MTU_MIN) - VIA_WIRE_SEND_HDR);
-	local_bh_disable();
-	rcu_read_lock();
-	while ((vi = via_ether_next_vi(nic, &i, &work, true))) {
-		ev = vi->priv;
-		via_ether_lock(vi);
-		/* One that begins from now on reads the new one. */
-		via_ether_update_mtu(ev);
-		via_ether_unlock(vi);
-		via_ether_settle(vi, &work);
-	}
-	rcu_read_unlock();
-	local_bh_enable();
-}
-EXPORT_SYMBOL_GPL(via_ether_set_mtu);
-
 int via_ether_register(struct via_ether_nic *nic)
 {
 	struct via_nic *ka = nic->ka;

@@ -230,7 +230,7 @@ mutant("mtu-of-peer-alone", CONN, "sim", "",
        "frames are longer than our own interface takes",
        ("	ev->conn.mtu = min(mtu, own_mtu(ev->nic));",
         "	ev->conn.mtu = mtu;"))
-mutant("mtu-of-the-beginning", "devices/ether/main.c", "sim", "",
+mutant("mtu-of-the-beginning", CONN, "sim", "",
        "frames are as long as the interface took when they were agreed upon",
        ("		via_ether_update_mtu(ev);\n", "		(void)ev;\n"),
        sim="time")
