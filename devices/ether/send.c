@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * From descriptors to frames, and from acknowledgements to completions.
+ * From descriptors to frames.
  *
  * All of it runs under vi->sq.lock: from the doorbell, from the receive path
  * when an acknowledgement opens the window, from the timer.
