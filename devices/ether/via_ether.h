@@ -282,12 +282,12 @@ struct via_ether_clock {
 };
 
 /**
- * struct via_ether_ack_deadline - the sender's ACK deadline (acks.c): nic->lock
+ * struct via_ack_deadline - the sender's ACK deadline (acks.c): nic->lock
  * @kept:	PUSHes have one, which this end keeps; read without the lock
  * @due:	when it is
  * @asker, @seq: the VI and the number of the PUSH; NULL: none
  */
-struct via_ether_ack_deadline {
+struct via_ack_deadline {
 	bool kept;
 	u32 seq;
 	struct via_alarm due;
@@ -361,7 +361,7 @@ struct via_ether_nic {
 	struct via_ether_runs runs;
 	struct via_ether_tick tick;
 	struct via_ether_clock clock;
-	struct via_ether_ack_deadline ack_deadline;
+	struct via_ack_deadline ack_deadline;
 	struct via_incast incast;
 	atomic_t ooo;
 	struct list_head asks;
