@@ -11,11 +11,12 @@
 #include "ack.h"
 #include "burst.h"
 #include "conn.h"
-#include "ether.h"
 #include "keepalive.h"
 #include "param.h"
 #include "send.h"
 #include "share.h"
+#include "stats.h"
+#include "vi.h"
 
 /*
  * The frame that is timed has arrived.  How long the peer waited before it said

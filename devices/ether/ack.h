@@ -3,7 +3,7 @@
 #ifndef _VIA_ACK_H
 #define _VIA_ACK_H
 
-#include "ether.h"
+#include "vi.h"
 
 /*
  * Frames before @ack have arrived: complete what they finish, in order, and use

@@ -10,10 +10,11 @@
 
 #include <linux/timex.h>
 #include "acks.h"
-#include "ether.h"
 #include "param.h"
 #include "run.h"
+#include "stats.h"
 #include "timer.h"
+#include "vi.h"
 #include "xmit.h"
 
 #define FULL_NS		NSEC_PER_MSEC	/* between acknowledgements not taken */

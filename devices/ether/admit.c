@@ -4,12 +4,14 @@
  * of address, by sessions, and by a limit on answers to hosts that are not known.
  */
 
+#include "../../kernel/via_conn.h"
 #include "admit.h"
 #include "allow.h"
-#include "ether.h"
 #include "seal.h"
 #include "session.h"
+#include "stats.h"
 #include "timewait.h"
+#include "vi.h"
 #include "xmit.h"
 
 u64 via_ether_token_make(struct via_ether_nic *nic,

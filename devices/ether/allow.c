@@ -32,8 +32,9 @@
 #include <linux/string.h>
 #include "allow.h"
 #include "end.h"
-#include "ether.h"
+#include "proto/auth.h"
 #include "session.h"
+#include "vi.h"
 
 static atomic_t key_ids;		/* secrets made so far */
 

@@ -5,10 +5,10 @@
  */
 
 #include "burst.h"
-#include "ether.h"
 #include "param.h"
 #include "share.h"
 #include "timer.h"
+#include "vi.h"
 
 struct via_rto_path via_ether_rto_path(const struct via_ether_vi *ev)
 {

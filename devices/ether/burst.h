@@ -9,7 +9,8 @@
 
 #include <linux/ktime.h>
 #include "acks.h"
-#include "ether.h"
+#include "stats.h"
+#include "vi.h"
 
 /* Why a round of sending ended. */
 enum sent {

@@ -16,19 +16,21 @@
 
 #include <linux/random.h>
 #include <linux/slab.h>
+#include "../../kernel/via_conn.h"
 #include "acks.h"
 #include "admit.h"
 #include "allow.h"
 #include "conn.h"
 #include "end.h"
-#include "ether.h"
 #include "param.h"
 #include "reply_cache.h"
 #include "request.h"
 #include "run.h"
 #include "share.h"
+#include "stats.h"
 #include "timer.h"
 #include "timewait.h"
+#include "vi.h"
 #include "xmit.h"
 
 #define TRY_FIRST_MS	20

@@ -3,7 +3,8 @@
 #ifndef _VIA_ETHER_CONN_H
 #define _VIA_ETHER_CONN_H
 
-#include "ether.h"
+#include "../../kernel/via_conn.h"
+#include "vi.h"
 
 /* ops->vi_create: 0. */
 int via_ether_vi_create(struct via_vi *vi);

@@ -8,13 +8,15 @@
 #include "conn.h"
 #include "control.h"
 #include "end.h"
-#include "ether.h"
 #include "handshake.h"
 #include "keepalive.h"
 #include "name.h"
 #include "request.h"
 #include "seal.h"
+#include "stats.h"
 #include "timewait.h"
+#include "trace.h"
+#include "vi.h"
 
 #define CHALLENGE_EVERY_MS	8
 

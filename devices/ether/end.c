@@ -5,8 +5,10 @@
  * told.
  */
 
+#include "../../kernel/via_conn.h"
 #include "end.h"
-#include "ether.h"
+#include "stats.h"
+#include "vi.h"
 
 static const char *const reasons[VIA_WIRE_R_ENDS] = {
 	[VIA_WIRE_R_CLOSED] = "its program left",

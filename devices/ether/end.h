@@ -4,18 +4,31 @@
 #define _VIA_ETHER_END_H
 
 #include <linux/types.h>
+#include "proto/host.h"
 
 struct via_ether_nic;
 struct via_ether_vi;
 struct via_vi;
 struct via_work;
 
+/* What DISCONNECT says, and to whom: as it is at the end of a connection. */
+struct via_end_frame {
+	struct via_host host;
+	bool plain;		/* of a connection without checksums */
+	u32 dst;
+	u64 cookie;
+	u32 seq;
+	u32 ack;
+	u32 reason;
+	u32 src;
+};
+
 /* By which rule a connection ends, where it is not told by the peer. */
 enum via_ether_why {
 	VIA_END_OURS,		/* this end's reason, which the peer is told */
 	VIA_END_RESET,		/* RESET */
 	VIA_END_LIST,		/* LIST lacks it, and it does not answer */
-	VIA_END_RESTARTED,		/* the peer's host was started again */
+	VIA_END_RESTARTED,	/* the peer's host was started again */
 	VIA_END_SILENT,		/* the peer's host says nothing */
 	VIA_END_UNACKED,	/* a frame is not acknowledged */
 };

@@ -27,15 +27,17 @@
  * is certain by then that both attempts are alive.
  */
 
+#include "../../kernel/via_conn.h"
 #include "admit.h"
 #include "conn.h"
 #include "end.h"
-#include "ether.h"
 #include "handshake.h"
 #include "keepalive.h"
 #include "reply_cache.h"
 #include "request.h"
 #include "session.h"
+#include "stats.h"
+#include "vi.h"
 #include "xmit.h"
 
 /* Our side of an attempt: does it ask?  Two hosts never have the same address. */

@@ -33,9 +33,10 @@
 #include "admit.h"
 #include "conn.h"
 #include "end.h"
-#include "ether.h"
 #include "keepalive.h"
 #include "param.h"
+#include "stats.h"
+#include "vi.h"
 #include "xmit.h"
 
 #define ASKED_MAX	4ul		/* HEARTBEATs that a dead peer was sent */

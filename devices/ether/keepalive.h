@@ -3,7 +3,7 @@
 #ifndef _VIA_ETHER_KEEPALIVE_H
 #define _VIA_ETHER_KEEPALIVE_H
 
-#include "ether.h"
+#include "vi.h"
 
 /* A job of the tick: peers that are due. */
 bool via_keepalive_wanted(const struct via_ether_nic *nic, unsigned long *at);

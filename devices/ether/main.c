@@ -9,7 +9,6 @@
 #include "allow.h"
 #include "conn.h"
 #include "end.h"
-#include "ether.h"
 #include "keepalive.h"
 #include "name.h"
 #include "param.h"
@@ -18,8 +17,10 @@
 #include "run.h"
 #include "send.h"
 #include "share.h"
+#include "stats.h"
 #include "timer.h"
 #include "timewait.h"
+#include "vi.h"
 
 /* Until it is noticed that no program looks for what lies in the ring. */
 #define RING_TICK	(500 * NSEC_PER_USEC)

@@ -10,9 +10,10 @@
 #include <linux/sched/signal.h>
 #include <linux/wait.h>
 #include "admit.h"
-#include "ether.h"
 #include "name.h"
 #include "param.h"
+#include "stats.h"
+#include "vi.h"
 #include "xmit.h"
 
 static bool answer_names = true;

@@ -2,8 +2,8 @@
 /* Parameters of the class, and what they come to. */
 
 #include <linux/module.h>
-#include "ether.h"
 #include "param.h"
+#include "vi.h"
 
 ushort via_ether_type = VIA_WIRE_ETHERTYPE;
 module_param_named(ethertype, via_ether_type, ushort, 0444);

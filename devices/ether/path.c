@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Paths to hosts: what a NIC module learns of them. */
 
-#include "ether.h"
 #include "timer.h"
+#include "vi.h"
 
 bool via_ether_quotes(struct via_ether_nic *nic, const u8 *host,
 		      const void *wire, u32 len)

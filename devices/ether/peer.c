@@ -4,12 +4,13 @@
 #include <linux/jhash.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include "ether.h"
 #include "param.h"
 #include "reply_cache.h"
+#include "request.h"
 #include "session.h"
 #include "share.h"
 #include "timer.h"
+#include "vi.h"
 
 #define EXPIRE_MAX	64		/* peers that end in one visit */
 #define RTO_FIRST_US	20000		/* until measured */

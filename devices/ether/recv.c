@@ -9,16 +9,19 @@
 
 #include <linux/slab.h>
 #include <linux/timex.h>
+#include "../../kernel/via_conn.h"
 #include "ack.h"
 #include "acks.h"
 #include "admit.h"
 #include "conn.h"
 #include "control.h"
 #include "end.h"
-#include "ether.h"
 #include "keepalive.h"
 #include "seal.h"
 #include "share.h"
+#include "stats.h"
+#include "trace.h"
+#include "vi.h"
 
 /* No reason: a frame that cannot be taken now and is to be sent again. */
 #define NOT_NOW			0x100u

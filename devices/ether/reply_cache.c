@@ -5,9 +5,10 @@
  */
 
 #include <linux/slab.h>
-#include "ether.h"
 #include "param.h"
 #include "reply_cache.h"
+#include "request.h"
+#include "vi.h"
 
 /* nic->lock not held. */
 void via_ether_cache_reply(struct via_peer *peer,

@@ -5,12 +5,14 @@
  */
 
 #include <linux/slab.h>
+#include "../../kernel/via_conn.h"
 #include "admit.h"
-#include "ether.h"
 #include "param.h"
 #include "reply_cache.h"
 #include "request.h"
+#include "stats.h"
 #include "timer.h"
+#include "vi.h"
 #include "xmit.h"
 
 #define REQS_MAX	1024u		/* unanswered requests of a NIC */

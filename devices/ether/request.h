@@ -4,12 +4,39 @@
 #define _VIA_ETHER_REQUEST_H
 
 #include <linux/types.h>
+#include "../../kernel/order.h"
+#include "proto/host.h"
 
 struct via_conn;
 struct via_ether_frame;
 struct via_ether_nic;
-struct via_ether_req;
 struct via_frame_hdr;
+struct via_peer;
+
+/* The client: what names a request at the server; lies in via_conn.priv. */
+struct via_ether_client {
+	struct via_host host;
+	u32 vi;
+	u64 cookie;
+	u64 epoch;
+	u32 first_seq;
+	u32 mtu;
+	u32 frames;
+	bool want_seal;
+	u8 takes;		/* VIA_TAKES_* */
+};
+
+/* A request that the server's program has not answered. */
+struct via_ether_req {
+	struct via_order_node due;	/* nic->lock: in nic->reqs */
+	struct hlist_node node;		/* nic->lock: see via_peer_req() */
+	struct via_peer *peer;		/* constant, with a use of it */
+	struct via_conn *conn;		/* NULL for a moment */
+	struct via_ether_client client;
+	unsigned long seen;		/* jiffies of the last REQUEST */
+	unsigned long deadline;
+	bool forever;
+};
 
 /* ops->reject: process context, no queue lock held. */
 void via_ether_reject(struct via_conn *conn);

@@ -7,12 +7,13 @@
 #include "acks.h"
 #include "burst.h"
 #include "end.h"
-#include "ether.h"
 #include "param.h"
 #include "retransmit.h"
 #include "send.h"
 #include "share.h"
+#include "stats.h"
 #include "timer.h"
+#include "vi.h"
 
 #define BLACK_HOLE_MS	500		/* since the first timeout: is the path black? */
 

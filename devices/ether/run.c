@@ -14,9 +14,9 @@
  * taken under another one's, so what one VI does for another one is done here.
  */
 
-#include "ether.h"
 #include "run.h"
 #include "timer.h"
+#include "vi.h"
 
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)

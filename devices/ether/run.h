@@ -7,8 +7,20 @@
 
 struct via_ether_nic;
 struct via_ether_vi;
-struct via_run_ops;
+struct via_vi;
 struct via_work;
+
+/**
+ * struct via_run_ops - what the tasklet of a NIC does, and retries
+ * @resume:	send again.  False: the NIC takes no more.  sq.lock held
+ * @acks, @visits: what else is to be done after a softirq.  BH off, RCU read
+ *		side
+ */
+struct via_run_ops {
+	bool (*resume)(struct via_vi *vi, struct via_work *work);
+	void (*acks)(struct via_ether_nic *nic, struct via_work *work);
+	void (*visits)(struct via_ether_nic *nic, struct via_work *work);
+};
 
 void via_ether_run_init(struct via_ether_nic *nic,
 			const struct via_run_ops *ops);

@@ -7,9 +7,11 @@
  */
 
 #include <linux/crc32c.h>
-#include "ether.h"
+#include "proto/auth.h"
 #include "seal.h"
 #include "session.h"
+#include "stats.h"
+#include "vi.h"
 
 void via_ether_seal(void *frame, u32 size, u32 len)
 {

@@ -3,8 +3,10 @@
 #ifndef _VIA_ETHER_SEAL_H
 #define _VIA_ETHER_SEAL_H
 
-#include "ether.h"
+#include "proto/auth.h"
 #include "session.h"
+#include "stats.h"
+#include "vi.h"
 
 /*
  * A frame is complete but for its seal: headers and the seal's room are @size

@@ -10,12 +10,14 @@
 #include "acks.h"
 #include "burst.h"
 #include "end.h"
-#include "ether.h"
 #include "run.h"
 #include "seal.h"
 #include "send.h"
 #include "send_read.h"
 #include "share.h"
+#include "stats.h"
+#include "trace.h"
+#include "vi.h"
 
 static __be16 notes_of(const struct via_desc *d)
 {

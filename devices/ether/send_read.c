@@ -11,9 +11,11 @@
 
 #include "burst.h"
 #include "end.h"
-#include "ether.h"
 #include "seal.h"
 #include "send_read.h"
+#include "stats.h"
+#include "trace.h"
+#include "vi.h"
 
 /* Bytes before the payload. */
 static u32 hdr_size(const struct via_ether_vi *ev, u32 headers)

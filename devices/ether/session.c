@@ -3,9 +3,11 @@
 
 #include <linux/random.h>
 #include <linux/slab.h>
-#include "ether.h"
 #include "param.h"
+#include "proto/auth.h"
 #include "session.h"
+#include "stats.h"
+#include "vi.h"
 
 static u64 new_nonce(void)
 {

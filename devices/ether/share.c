@@ -16,10 +16,11 @@
  * locks are never taken under another one's.
  */
 
-#include "ether.h"
 #include "run.h"
 #include "share.h"
 #include "timer.h"
+#include "trace.h"
+#include "vi.h"
 
 #define VISITS		16u		/* VIs of a peer, in one run */
 #define SERVED		32u		/* VIs given credit under one lock */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What is counted of a NIC, by name. */
 
-#include "ether.h"
+#include "stats.h"
+#include "vi.h"
 
 #define NAMED(id, name) \
 	[VIA_C_##id] = name,

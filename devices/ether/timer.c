@@ -49,9 +49,10 @@
  *    other PUSHes go without.
  */
 
-#include "ether.h"
 #include "param.h"
+#include "run.h"
 #include "timer.h"
+#include "vi.h"
 
 #define AHEAD_NS	(100 * NSEC_PER_USEC)	/* VIs that rest leave early */
 

@@ -5,7 +5,7 @@
 
 #include "../../kernel/via_ka.h"
 #include "proto/sample.h"
-#include "ether.h"
+#include "vi.h"
 
 /**
  * struct via_tick_job - what the coarse timer does at a tick

@@ -11,9 +11,10 @@
  */
 
 #include <linux/slab.h>
-#include "ether.h"
+#include "end.h"
 #include "param.h"
 #include "timewait.h"
+#include "vi.h"
 #include "xmit.h"
 
 #define TIMEWAIT_MAX	4096u

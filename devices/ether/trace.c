@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The class's tracepoints, and what their events are made of. */
 
-#include "ether.h"
+#include "trace.h"
+#include "vi.h"
+#include "via_ether_trace.h"
 
 #define CREATE_TRACE_POINTS
-#include "via_ether_trace.h"
 
 void __via_trace_drop(const struct via_ether_nic *nic, u32 cause)
 {

@@ -11,7 +11,9 @@
 
 #include <linux/tracepoint.h>
 #include "../../kernel/trace_fields.h"
-#include "ether.h"
+#include "stats.h"
+#include "trace.h"
+#include "vi.h"
 
 /* Tools that read the format see numbers. */
 #define VIA_TRACE_COUNTER(id, name)	TRACE_DEFINE_ENUM(VIA_C_##id);

@@ -4,9 +4,14 @@
  * those that say little.
  */
 
-#include "ether.h"
+#include "end.h"
+#include "proto/auth.h"
+#include "request.h"
 #include "seal.h"
 #include "session.h"
+#include "stats.h"
+#include "trace.h"
+#include "vi.h"
 #include "xmit.h"
 
 /*

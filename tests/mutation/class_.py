@@ -753,7 +753,7 @@ mutant("challenge-never", "devices/ether/control.c", "sim", "",
 mutant("version-untold", RECV, "sim", "",
        "a host of another version does not hear which one is spoken",
        ("		via_ether_send_version(nic, f);\n", ""), sim="hostile")
-mutant("cookie-alone", "devices/ether/ether.h", "sim", "",
+mutant("cookie-alone", "devices/ether/vi.h", "sim", "",
        "any host sends on a connection whose cookie it has seen",
        ("	return likely(ev->conn.cookie == h->cookie) && h->cookie &&\n"
         "	       via_host_is(&ev->conn.remote, host);",

@@ -4,7 +4,7 @@
  * calls of the agent and of devices it makes, without messages.
  */
 #include <stdio.h>
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/vi.h"
 #include "../../kernel/netlink.h"
 #include "../../kernel/nic.h"
 #include "../../kernel/policy.h"

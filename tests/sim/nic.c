@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* A NIC module whose wire is simulated, and RTNL over its coming and going. */
 #include "../../devices/ether/admit.h"
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/vi.h"
 #include "../../devices/ether/seal.h"
 #include "../../devices/ethernet.h"
 #include "host.h"

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include "s_forge.h"
 #include "stream.h"
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/stats.h"
+#include "../../devices/ether/vi.h"
 
 #define STREAMS	3
 #define KEPT	256u

@@ -5,7 +5,7 @@
  * what one is for is soon spared the wait.
  */
 #include "prog.h"
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/vi.h"
 #include "../../devices/ether/param.h"
 #include "../../devices/ether/proto/wire.h"
 

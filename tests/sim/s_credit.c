@@ -5,7 +5,7 @@
  * do nothing do not keep others from sending; all have an equal share.
  */
 #include "stream.h"
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/vi.h"
 
 #define STREAMS		64
 #define NS_PER_BYTE	8		/* a wire of 1 Gb/s */

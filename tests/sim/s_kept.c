@@ -5,7 +5,7 @@
  */
 #include "prog.h"
 #include "../../devices/ether/allow.h"
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/vi.h"
 #include "../../devices/ether/session.h"
 #include "../../kernel/nic.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include "prog.h"
 #include "../../devices/ether/allow.h"
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/vi.h"
 #include "../../devices/ether/session.h"
 
 #define MAC1	"52:54:00:00:01:01"

@@ -4,7 +4,7 @@
  * longer than it at any moment (nic.c sees to that), and each is as long as it
  * may be; one below 320 ends them.
  */
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/vi.h"
 #include "s_forge.h"
 #include "stream.h"
 

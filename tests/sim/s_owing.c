@@ -6,7 +6,7 @@
  */
 #include "s_forge.h"
 #include "prog.h"
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/vi.h"
 
 #define MANY		1000
 #define SOME		60

@@ -5,7 +5,7 @@
  * changes.  It is done in portions (SIM_VISITS, SIM_LOCK_VISITS, SIM_HELD_STEPS),
  * and all of it is done.
  */
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/vi.h"
 #include "../../devices/ether/share.h"
 #include "prog.h"
 

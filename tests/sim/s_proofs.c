@@ -5,7 +5,7 @@
  */
 #include "prog.h"
 #include "../../devices/ether/admit.h"
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/vi.h"
 #include "../../devices/ether/session.h"
 
 static struct {

@@ -4,7 +4,7 @@
  * of each frame, said once, and what the program sees of it.
  */
 #include "raw.h"
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/vi.h"
 #include "../../devices/ether/param.h"
 
 

@@ -4,7 +4,7 @@
  * is told of one, past a thousand others as past one.
  */
 #include "prog.h"
-#include "../../devices/ether/ether.h"
+#include "../../devices/ether/vi.h"
 #include "../../devices/ether/share.h"
 #include "../../kernel/connect.h"
 #include "../../kernel/file.h"
