@@ -123,7 +123,7 @@ void via_udp_link_close(struct via_ether_link *link);
 
 /* udp_send.c: likewise */
 void via_udp_path_black_hole(struct via_ether_nic *nic,
-			const struct via_ether_link *link, u32 len);
+			     const struct via_ether_link *link, u32 len);
 bool via_udp_tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		      u32 flow);
 bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,

@@ -148,7 +148,7 @@ static u32 narrower(const struct via_udp *u, u32 mtu)
 }
 
 void via_udp_path_black_hole(struct via_ether_nic *nic,
-			const struct via_ether_link *link, u32 len)
+			     const struct via_ether_link *link, u32 len)
 {
 	struct via_udp_link *kept = link->priv;
 
@@ -163,7 +163,7 @@ void via_udp_path_black_hole(struct via_ether_nic *nic,
  * one finds the new route.  @skb has its IP header.
  */
 static noinline void leave_black_hole(struct via_udp *u, struct sk_buff *skb,
-				 struct via_udp_link *kept)
+				      struct via_udp_link *kept)
 {
 	struct dst_entry *dst = skb_dst(skb);
 	u32 mtu = narrower(u, min(dst_mtu(dst), skb->len));

@@ -253,7 +253,7 @@ static void challenge(struct via_ether_nic *nic,
 
 /* An authenticator proves more than a token, which proves nothing without. */
 bool via_ether_validated(struct via_ether_nic *nic,
-		      const struct via_ether_frame *f,
+			 const struct via_ether_frame *f,
 		      const struct via_frame_hdr *h,
 		      const struct via_conn_hdr *c)
 {

@@ -26,7 +26,7 @@ bool via_ether_lacks_auth(struct via_ether_nic *nic,
  * not, it is told how to, and nothing is looked up or remembered for it.
  */
 bool via_ether_validated(struct via_ether_nic *nic,
-		      const struct via_ether_frame *f,
+			 const struct via_ether_frame *f,
 		      const struct via_frame_hdr *h,
 		      const struct via_conn_hdr *c);
 /* An unknown host's frame of @asked bytes, by one of @answer, and its seal? */
@@ -60,7 +60,7 @@ static inline void via_ether_token_of(struct via_token_of *of,
 				      const u8 *host, u64 epoch)
 {
 	via_token_of_init(of, host, nic->host.len, nic->host.addr, nic->host.len,
-		     epoch);
+			  epoch);
 }
 
 #endif /* _VIA_ADMIT_H */

@@ -109,7 +109,7 @@ static void send_heartbeat(struct via_peer *peer)
 	hb->asked++;
 	via_ether_count(nic, HEARTBEATS_OUT);
 	via_ether_send_heartbeat(nic, peer, peer->host.addr, VIA_WIRE_HEARTBEAT,
-			    epoch, &b);
+				 epoch, &b);
 }
 
 /*
@@ -435,7 +435,7 @@ static void rx_heartbeat(struct via_ether_nic *nic,
 	via_ether_token_of(&of, nic, f->src, theirs->epoch);
 	b.token = via_ether_token_make(nic, &of);
 	via_ether_send_heartbeat(nic, peer, f->src, VIA_WIRE_HEARTBEAT_ACK, theirs->epoch,
-			    &b);
+				 &b);
 }
 
 /* What the peer has is compared.  nic->lock held. */
@@ -468,7 +468,7 @@ static void compare(struct via_peer *peer, const struct via_heartbeat_hdr *b)
 
 /* HEARTBEAT_ACK: the answer to a HEARTBEAT of ours, or nothing. */
 static void rx_heartbeat_ack(struct via_ether_nic *nic, const struct via_ether_frame *f,
-		    const struct via_heartbeat_hdr *b)
+			     const struct via_heartbeat_hdr *b)
 {
 	struct via_peer *peer = via_peer_find(nic, f->src);
 	bool ours = false;
@@ -493,7 +493,7 @@ static void rx_heartbeat_ack(struct via_ether_nic *nic, const struct via_ether_f
 }
 
 void via_keepalive_rx(struct via_ether_nic *nic,
-		       const struct via_ether_frame *f,
+		      const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h)
 {
 	struct via_heartbeat_hdr b;

@@ -10,7 +10,7 @@ bool via_keepalive_wanted(const struct via_ether_nic *nic, unsigned long *at);
 bool via_keepalive_run(struct via_ether_nic *nic);
 /* HEARTBEAT, HEARTBEAT_ACK, LIST.  BH off, RCU read side. */
 void via_keepalive_rx(struct via_ether_nic *nic,
-		       const struct via_ether_frame *f,
+		      const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h);
 /* The peer has lost a connection: it may have been started again. */
 void via_keepalive_check(struct via_peer *peer);

@@ -12,7 +12,7 @@
 
 /* nic->lock not held. */
 void via_ether_cache_reply(struct via_peer *peer,
-			const struct via_ether_client *c, u8 type, u8 reason,
+			   const struct via_ether_client *c, u8 type, u8 reason,
 			const struct via_reply *reply)
 {
 	struct via_reply *copy = NULL;
@@ -50,7 +50,7 @@ void via_ether_forget_replies(struct via_peer *peer)
 
 /* The answer given to this one before, or 0.  nic->lock held. */
 u8 via_ether_cached_reply(const struct via_peer *peer,
-		     const struct via_ether_client *c, u8 *reason,
+			  const struct via_ether_client *c, u8 *reason,
 		     struct via_reply *reply)
 {
 	const struct via_peer_reply *v;

@@ -17,11 +17,11 @@ static inline u8 via_ether_takes(u32 options)
 
 /* Takes nic->lock.  @reply, if it is not NULL, is copied. */
 void via_ether_cache_reply(struct via_peer *peer,
-			const struct via_ether_client *c, u8 type, u8 reason,
+			   const struct via_ether_client *c, u8 type, u8 reason,
 			const struct via_reply *reply);
 /* The type of the answer given lately, its reason and reply.  nic->lock held. */
 u8 via_ether_cached_reply(const struct via_peer *peer,
-		     const struct via_ether_client *c, u8 *reason,
+			  const struct via_ether_client *c, u8 *reason,
 		     struct via_reply *reply);
 void via_ether_forget_replies(struct via_peer *peer);
 

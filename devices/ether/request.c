@@ -78,7 +78,7 @@ void via_ether_reject(struct via_conn *conn)
 	local_bh_disable();
 	if (via_ether_take_req(nic, c->host.addr, c->vi, c->cookie, &req)) {
 		via_ether_cache_reply(req.peer, c, VIA_WIRE_REFUSE,
-				   VIA_WIRE_R_REJECT, conn->reply);
+				      VIA_WIRE_R_REJECT, conn->reply);
 		via_ether_refuse(nic, VIA_WIRE_R_REJECT, c, conn->reply);
 		via_ether_drop_req(&req);
 	}
@@ -146,7 +146,7 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 		via_conn_put(conn);
 	} else if (PTR_ERR(conn) == -ENOENT) {
 		via_ether_cache_reply(req->peer, &req->client, VIA_WIRE_REFUSE,
-				   VIA_WIRE_R_NO_MATCH, NULL);
+				      VIA_WIRE_R_NO_MATCH, NULL);
 		via_ether_answer(nic, 0, VIA_WIRE_REFUSE, VIA_WIRE_R_NO_MATCH,
 				 &req->client);
 	}

@@ -299,7 +299,7 @@ void via_ether_incast_asked(struct via_ether_vi *ev)
 	lockdep_assert_held(&ev->vi->rq.lock);
 	spin_lock(&nic->lock);
 	via_incast_asked(&nic->incast, &ev->peer->incast,
-			ev->rcv.win.next - READ_ONCE(ev->snd.acked), now_ms());
+			 ev->rcv.win.next - READ_ONCE(ev->snd.acked), now_ms());
 	spin_unlock(&nic->lock);
 }
 

@@ -104,7 +104,7 @@ static struct via_peer *due(struct via_ether_nic *nic,
 
 	spin_lock(&nic->lock);
 	tw = list_first_entry_or_null(&nic->peers->timewaits,
-					struct via_timewait, link);
+				      struct via_timewait, link);
 	if (tw && time_after_eq(jiffies, tw->next)) {
 		peer = tw->peer;
 		*end = tw->end;
@@ -154,7 +154,7 @@ bool via_timewait_has(const struct via_peer *peer,
 }
 
 void via_timewait_acked(struct via_ether_nic *nic, const u8 *host,
-		      const struct via_frame_hdr *h)
+			const struct via_frame_hdr *h)
 {
 	struct via_peer *peer = via_peer_find(nic, host);
 	struct via_timewait *tw;

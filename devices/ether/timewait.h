@@ -21,7 +21,7 @@ bool via_timewait_has(const struct via_peer *peer,
 		      const struct via_frame_hdr *h);
 /* DISCONNECT_ACK: the other end has heard it.  RCU read side, BH off. */
 void via_timewait_acked(struct via_ether_nic *nic, const u8 *host,
-		      const struct via_frame_hdr *h);
+			const struct via_frame_hdr *h);
 void via_timewait_stop(struct via_ether_nic *nic);
 
 #endif /* _VIA_ETHER_TIMEWAIT_H */

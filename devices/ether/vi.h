@@ -43,7 +43,7 @@
  * while it has a phase.  disconnect() ends the phase and takes it off the
  * lists; the agent then lets an RCU grace period pass before the memory
  * goes, and every walk over a list is an RCU read side.
-  */
+ */
 #ifndef _VIA_ETHER_VI_H
 #define _VIA_ETHER_VI_H
 

@@ -109,7 +109,7 @@ struct via_ether_ops {
 	 * class's locks held.  Optional: the network has no such paths.
 	 */
 	void (*path_black_hole)(struct via_ether_nic *nic,
-			   const struct via_ether_link *link, u32 len);
+				const struct via_ether_link *link, u32 len);
 	/**
 	 * @tx_begin: start a burst.  @flow picks the hardware queue: frames of
 	 * one flow stay in order.  False: cannot send now; via_ether_wake()

@@ -206,7 +206,7 @@ void via_ether_fill_hello(struct via_wire_hello *h,
 
 /* HEARTBEAT or HEARTBEAT_ACK to a host in @epoch. */
 void via_ether_send_heartbeat(struct via_ether_nic *nic, const struct via_peer *peer,
-			 const u8 *host, u8 type, u64 epoch,
+			      const u8 *host, u8 type, u64 epoch,
 			 const struct via_heartbeat_hdr *b)
 {
 	struct via_wire_heartbeat w = {

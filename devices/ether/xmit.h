@@ -68,7 +68,7 @@ void via_ether_refuse(struct via_ether_nic *nic, u8 reason,
 		      const struct via_reply *reply);
 /* @peer: the host's, or NULL, if it has none. */
 void via_ether_send_heartbeat(struct via_ether_nic *nic, const struct via_peer *peer,
-			 const u8 *host, u8 type, u64 epoch,
+			      const u8 *host, u8 type, u64 epoch,
 			 const struct via_heartbeat_hdr *b);
 /* @count entries, @bytes of them. */
 struct via_acks_frame {

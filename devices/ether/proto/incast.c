@@ -58,7 +58,7 @@ static void next_period(struct via_incast *c, u32 now_ms)
 }
 
 void via_incast_asked(struct via_incast *c, struct via_incast_host *h, u32 frames,
-		     u32 now_ms)
+		      u32 now_ms)
 {
 	if (now_ms - c->began >= VIA_INCAST_PERIOD_MS)
 		next_period(c, now_ms);

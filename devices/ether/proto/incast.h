@@ -71,7 +71,7 @@ void via_incast_init(struct via_incast *c, u32 now_ms);
  * half or all used; @frames came since the last one.
  */
 void via_incast_asked(struct via_incast *c, struct via_incast_host *h, u32 frames,
-		     u32 now_ms);
+		      u32 now_ms);
 /* A frame of the host was lost. */
 void via_incast_lost(struct via_incast *c, struct via_incast_host *h);
 

@@ -178,7 +178,7 @@ void via_rto_dsack(struct via_rto *r, u32 seq, u32 nxt, u32 window)
  * second sign counts.
  */
 bool via_rto_is_black_hole(struct via_rto *r, unsigned long heard,
-		      unsigned long after)
+			   unsigned long after)
 {
 	bool before = r->black_hole;
 

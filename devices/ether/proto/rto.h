@@ -138,7 +138,7 @@ void via_rto_dsack(struct via_rto *r, u32 seq, u32 nxt, u32 window);
  * heard last; @after: how long it takes at least, ticks.
  */
 bool via_rto_is_black_hole(struct via_rto *r, unsigned long heard,
-		      unsigned long after);
+			   unsigned long after);
 
 /* Frame @nxt, the next one, is timed, and has ACK_NOW for it. */
 void via_rto_ask(struct via_rto *r, u32 nxt, unsigned long tick);

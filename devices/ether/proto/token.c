@@ -28,7 +28,7 @@ static void renew(struct via_token *p, u32 period)
 }
 
 void via_token_of_init(struct via_token_of *of, const u8 *asker, u32 asker_len,
-		  const u8 *own, u32 own_len, u64 epoch)
+		       const u8 *own, u32 own_len, u64 epoch)
 {
 	memset(of, 0, sizeof(*of));
 	of->asker_len = min(asker_len, VIA_TOKEN_ADDR_MAX);

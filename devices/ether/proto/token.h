@@ -48,7 +48,7 @@ static_assert(sizeof(struct via_token_of) == 48, "no holes: all is hashed");
 void via_token_init(struct via_token *p, u32 now);
 /* The addresses have VIA_TOKEN_ADDR_MAX bytes at most. */
 void via_token_of_init(struct via_token_of *of, const u8 *asker, u32 asker_len,
-		  const u8 *own, u32 own_len, u64 epoch);
+		       const u8 *own, u32 own_len, u64 epoch);
 /* A token to be sent to the asker: never 0.  The owner's lock held. */
 u64 via_token_make(struct via_token *p, u32 now, const struct via_token_of *of);
 /* Was it made for this asker lately?  Never of 0.  Likewise. */

@@ -332,7 +332,7 @@ void via_win_rx_init(struct via_win_rx *w, u32 next, u32 limit);
 enum via_win_verdict __via_win_place(const struct via_win_rx *w, u32 seq);
 
 static inline enum via_win_verdict via_win_place(const struct via_win_rx *w,
-					       u32 seq)
+						 u32 seq)
 {
 	return likely(seq == w->next) ? VIA_WIN_NEXT : __via_win_place(w, seq);
 }
