@@ -434,8 +434,8 @@ static void rx_heartbeat(struct via_ether_nic *nic,
 	own_heartbeat(peer, &b);
 	via_ether_token_of(&of, nic, f->src, theirs->epoch);
 	b.token = via_ether_token_make(nic, &of);
-	via_ether_send_heartbeat(nic, peer, f->src, VIA_WIRE_HEARTBEAT_ACK, theirs->epoch,
-				 &b);
+	via_ether_send_heartbeat(nic, peer, f->src, VIA_WIRE_HEARTBEAT_ACK,
+				 theirs->epoch, &b);
 }
 
 /* What the peer has is compared.  nic->lock held. */

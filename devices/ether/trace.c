@@ -3,9 +3,9 @@
 
 #include "trace.h"
 #include "vi.h"
-#include "via_ether_trace.h"
 
 #define CREATE_TRACE_POINTS
+#include "via_ether_trace.h"
 
 void __via_trace_drop(const struct via_ether_nic *nic, u32 cause)
 {

@@ -1061,8 +1061,8 @@ mutant("heartbeats-twice", BEAT, "sim", "",
         "	if (false)\n		at ="), sim="time")
 mutant("heartbeat-unanswered", BEAT, "sim", "",
        "connections without traffic break after 8 seconds",
-       ("	via_ether_send_heartbeat(nic, peer, f->src, VIA_WIRE_HEARTBEAT_ACK, "
-        "theirs->epoch,\n			    &b);\n", ""), sim="time")
+       ("	via_ether_send_heartbeat(nic, peer, f->src, VIA_WIRE_HEARTBEAT_ACK,\n"
+        "				 theirs->epoch, &b);\n", ""), sim="time")
 mutant("heartbeats-alone", BEAT, "sim", "",
        "a host that has lost nothing is not made to look at what it has",
        ("			WRITE_ONCE(peer->keepalive.check, true);\n		spin_unlock",
