@@ -23,9 +23,9 @@
  * forged.
  *
  * HEARTBEAT_ACK proves where it comes from: it repeats the nonce of the
- * HEARTBEAT, 64 bits that only the host at that address has seen.  HEARTBEAT proves nothing,
- * and has no effect but its answer and one HEARTBEAT a second.  LIST is looked
- * at while HEARTBEAT_ACKs differ, by the peer's proven word.
+ * HEARTBEAT, 64 bits that only the host at that address has seen.  HEARTBEAT
+ * proves nothing, and has no effect but its answer and one HEARTBEAT a second.
+ * LIST is looked at while HEARTBEAT_ACKs differ, by the peer's proven word.
  */
 
 #include <linux/random.h>

@@ -63,7 +63,7 @@ TRACE_DEFINE_ENUM(VIA_TRACE_RESTED);
 			 { VIA_WIRE_NAME_REPLY, "NAME_REPLY" })
 
 DECLARE_EVENT_CLASS(via_frame,
-		    
+
 	TP_PROTO(const struct via_ether_nic *nic,
 		 const struct via_trace_frame *t),
 
@@ -100,7 +100,7 @@ DECLARE_EVENT_CLASS(via_frame,
 
 /* The NIC module has taken it. */
 DEFINE_EVENT(via_frame, via_frame_sent,
-	     
+
 	TP_PROTO(const struct via_ether_nic *nic,
 		 const struct via_trace_frame *t),
 
@@ -109,7 +109,7 @@ DEFINE_EVENT(via_frame, via_frame_sent,
 
 /* As it comes, before it is looked at: what becomes of it follows. */
 DEFINE_EVENT(via_frame, via_frame_received,
-	     
+
 	TP_PROTO(const struct via_ether_nic *nic,
 		 const struct via_trace_frame *t),
 
@@ -118,7 +118,7 @@ DEFINE_EVENT(via_frame, via_frame_received,
 
 /* Of the frame that was received before it on this CPU. */
 TRACE_EVENT(via_drop,
-	    
+
 	TP_PROTO(const struct via_ether_nic *nic, u32 cause),
 
 	TP_ARGS(nic, cause),
@@ -138,7 +138,7 @@ TRACE_EVENT(via_drop,
 );
 
 TRACE_EVENT(via_retransmit,
-	    
+
 	TP_PROTO(const struct via_ether_vi *ev, u32 seq, u32 len, u32 rule),
 
 	TP_ARGS(ev, seq, len, rule),
@@ -178,7 +178,7 @@ TRACE_EVENT(via_retransmit,
 
 /* pool_lock of the peer is held. */
 TRACE_EVENT(via_window,
-	    
+
 	TP_PROTO(const struct via_peer *peer, u32 before, u32 why),
 
 	TP_ARGS(peer, before, why),
