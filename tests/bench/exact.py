@@ -205,7 +205,7 @@ HOSTILE_VIS = (1, 1000)
 HOSTILE = ("version", "type", "length", "checksum", "no VI", "cookie",
            "source", "RESET, unknown host", "RESET, cookie", "RESET, numbers",
            "DISCONNECT, cookie", "DISCONNECT, numbers", "DISCONNECT_ACK",
-           "REQUEST, no proof", "PEER_REQUEST, no proof", "CHALLENGE",
+           "REQUEST, no token", "PEER_REQUEST, no token", "CHALLENGE",
            "REFUSE", "CANCEL", "ACCEPT", "NAME_QUERY", "NAME_REPLY",
            "HEARTBEAT", "LIST", "AUTH, no key", "stranger, SEND",
            "stranger, REQUEST", "stranger, AUTH", "key, no AUTH",
