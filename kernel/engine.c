@@ -124,49 +124,30 @@ static enum via_status via_desc_check_length(struct via_vi *vi,
 	u64 sum = 0;
 	u32 i;
 
-	for (i = 0; i < d->nsegs; i++)
-		sum += segs[i].len;
+	if (likely(d->nsegs == 1))
+		sum = segs[0].len;
+	else
+		for (i = 0; i < d->nsegs; i++)
+			sum += segs[i].len;
 	if (sum != d->length || (!recv && sum > vi->attrs.max_transfer))
 		return VIA_ST_LENGTH_ERROR;
 	return 0;
 }
 
-/* A segment that is in no region, see via_kmem_copy(). */
-static noinline enum via_status via_move_other(struct via_vi *vi,
-					       const struct via_seg *seg,
-					       u32 off, u32 len, void *buf,
-					       bool store)
-{
-	struct via_kmem_use use = {
-		.handle = seg->handle,
-		.addr = seg->addr + off,
-		.len = len,
-		.store = store,
-	};
-
-	return via_kmem_copy(vi, &use, buf);
-}
-
-/* The same of what the peer names. */
+/* The peer names memory that is in no region. */
 static noinline enum via_status via_rdma_other(struct via_vi *vi, u32 handle,
 					       u64 addr, u32 len, void *buf,
 					       bool store)
 {
-	struct via_kmem_use use = {
-		.handle = handle,
-		.addr = addr,
-		.len = len,
-		.store = store,
-		.remote = true,
-	};
+	struct via_seg seg = { .addr = addr, .handle = handle, .len = len };
 
-	return via_kmem_copy(vi, &use, buf);
+	return via_kmem_serve(vi, &seg, buf, store);
 }
 
 static bool via_local_ok(struct via_vi *vi, const struct via_seg *seg)
 {
 	return via_local_region(vi, seg->handle, seg->addr, seg->len) ||
-	       !via_move_other(vi, seg, 0, seg->len, NULL, false);
+	       !via_kmem_move(vi, seg, 0, seg->len, NULL, false);
 }
 
 static enum via_status via_desc_check_segs(struct via_vi *vi,
@@ -403,7 +384,7 @@ static noinline enum via_status via_move_segs(struct via_vi *vi,
 		if (likely(r))
 			via_region_copy(r, seg->addr + seg_off, buf, n,
 					to_region);
-		else if (via_move_other(vi, seg, seg_off, n, buf, to_region))
+		else if (via_kmem_move(vi, seg, seg_off, n, buf, to_region))
 			return VIA_ST_PROTECTION_ERROR;
 		off += n;
 		buf += n;
@@ -427,7 +408,7 @@ static __always_inline enum via_status via_move_bytes(struct via_vi *vi,
 		return 0;
 	r = via_local_region(vi, seg->handle, addr, len);
 	if (unlikely(!r))
-		return via_move_other(vi, seg, off, len, buf, to_region);
+		return via_kmem_move(vi, seg, off, len, buf, to_region);
 	via_region_copy(r, addr, buf, len, to_region);
 	return 0;
 }

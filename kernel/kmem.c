@@ -69,7 +69,8 @@ static struct hlist_head *via_kmem_list(struct via_file *f, u32 index)
 	return &f->kmem[index % VIA_KMEM_LISTS];
 }
 
-struct via_kernel_mem *via_kernel_mem_find(struct via_file *f, u32 handle)
+static __always_inline struct via_kernel_mem *via_kmem_find(struct via_file *f,
+							    u32 handle)
 {
 	u32 index = via_kmem_index(handle);
 	struct via_kernel_mem *m;
@@ -78,6 +79,11 @@ struct via_kernel_mem *via_kernel_mem_find(struct via_file *f, u32 handle)
 		if (via_kmem_index(via_kernel_mem_handle(m)) == index)
 			return m;
 	return NULL;
+}
+
+struct via_kernel_mem *via_kernel_mem_find(struct via_file *f, u32 handle)
+{
+	return via_kmem_find(f, handle);
 }
 EXPORT_SYMBOL_GPL(via_kernel_mem_find);
 
@@ -263,59 +269,61 @@ bool via_kernel_mem_invalidate(struct via_vi *vi, u32 handle)
 }
 EXPORT_SYMBOL_GPL(via_kernel_mem_invalidate);
 
-static u32 via_kmem_right(const struct via_kmem_use *use)
+/* A queue lock is held, so this is a read side of RCU. */
+static bool via_kmem_use(struct via_vi *vi, const struct via_seg *seg, u32 off,
+			 u32 len, void *buf, u32 right)
 {
-	if (use->remote)
-		return use->store ? VIA_RDMA_WRITE : VIA_RDMA_READ;
-	return use->store ? VIA_KERNEL_MEM_STORE : 0;
-}
+	struct via_kernel_mem *m = via_kmem_find(vi->file, seg->handle);
+	bool ok, store = right & (VIA_RDMA_WRITE | VIA_KERNEL_MEM_STORE);
+	u64 addr = seg->addr + off;
 
-static bool via_kmem_access(struct via_vi *vi, const struct via_kmem_use *use,
-			    void *buf)
-{
-	struct via_kernel_mem *m;
-	bool ok;
-
-	/* A queue lock is held, so this is a read side of RCU. */
-	m = via_kernel_mem_find(vi->file, use->handle);
-	if (!m)
+	if (unlikely(!m))
 		return false;
 	spin_lock(&m->lock);
-	ok = via_kmem_allows(vi, m, use->handle, via_kmem_right(use)) &&
-	     via_region_covers(&m->r, use->addr, use->len);
-	if (ok && buf)
-		via_region_copy(&m->r, use->addr, buf, use->len, use->store);
+	ok = via_kmem_allows(vi, m, seg->handle, right) &&
+	     via_region_covers(&m->r, addr, len);
+	if (likely(ok) && buf)
+		via_region_copy(&m->r, addr, buf, len, store);
 	spin_unlock(&m->lock);
 	return ok;
 }
 
 /* Memory of the kernel, by its own address. */
-static void via_kmem_copy_own(const struct via_kmem_use *use, void *buf)
+static void via_kmem_copy_own(u64 addr, u32 len, void *buf, bool store)
 {
-	void *p = (void *)(uintptr_t)use->addr;
+	void *p = (void *)(uintptr_t)addr;
 
-	if (use->store)
-		via_copy_in(p, buf, use->len);
+	if (store)
+		via_copy_in(p, buf, len);
 	else
-		memcpy(buf, p, use->len);
+		memcpy(buf, p, len);
 }
 
-enum via_status via_kmem_copy(struct via_vi *vi, const struct via_kmem_use *use,
-			      void *buf)
+enum via_status via_kmem_move(struct via_vi *vi, const struct via_seg *seg,
+			      u32 off, u32 len, void *buf, bool store)
 {
 	if (!vi->kernel)
-		return use->remote ? VIA_ST_RDMA_PROT_ERROR :
-				     VIA_ST_PROTECTION_ERROR;
-	/* RDMA of no bytes names no memory. */
-	if (use->remote && (!(vi->attrs.rights & via_kmem_right(use)) ||
-			    (use->len && !via_kmem_access(vi, use, buf))))
-		return VIA_ST_RDMA_PROT_ERROR;
-	if (use->remote || !use->len)
+		return VIA_ST_PROTECTION_ERROR;
+	if (!len)
 		return 0;
-	if (use->handle == VIA_KERNEL_MEM_ALL) {
+	if (seg->handle == VIA_KERNEL_MEM_ALL) {
 		if (buf)
-			via_kmem_copy_own(use, buf);
+			via_kmem_copy_own(seg->addr + off, len, buf, store);
 		return 0;
 	}
-	return via_kmem_access(vi, use, buf) ? 0 : VIA_ST_PROTECTION_ERROR;
+	return via_kmem_use(vi, seg, off, len, buf,
+			    store ? VIA_KERNEL_MEM_STORE : 0) ?
+	       0 : VIA_ST_PROTECTION_ERROR;
+}
+
+enum via_status via_kmem_serve(struct via_vi *vi, const struct via_seg *seg,
+			       void *buf, bool store)
+{
+	u32 right = store ? VIA_RDMA_WRITE : VIA_RDMA_READ;
+
+	if (!vi->kernel || !(vi->attrs.rights & right))
+		return VIA_ST_RDMA_PROT_ERROR;
+	/* RDMA of no bytes names no memory. */
+	return !seg->len || via_kmem_use(vi, seg, 0, seg->len, buf, right) ?
+	       0 : VIA_ST_RDMA_PROT_ERROR;
 }

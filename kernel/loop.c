@@ -57,21 +57,16 @@ static noinline enum via_status via_loop_bounce(struct via_vi *vi,
 						u32 off, u32 *n, u32 *local)
 {
 	u8 buf[VIA_LOOP_BOUNCE];
-	struct via_kmem_use use = {
-		.handle = seg->handle,
-		.addr = seg->addr + seg_off,
-		.len = min_t(u32, *n, sizeof(buf)),
-		.store = dst->read,
-	};
 	enum via_status st;
 
-	*n = use.len;
-	*local = via_kmem_copy(vi, &use, dst->read ? NULL : buf);
+	*n = min_t(u32, *n, sizeof(buf));
+	*local = via_kmem_move(vi, seg, seg_off, *n, dst->read ? NULL : buf,
+			       dst->read);
 	if (*local)
 		return 0;
-	st = via_loop_place(dst, off, buf, use.len);
+	st = via_loop_place(dst, off, buf, *n);
 	if (!st && dst->read)
-		*local = via_kmem_copy(vi, &use, buf);
+		*local = via_kmem_move(vi, seg, seg_off, *n, buf, true);
 	return st;
 }
 
