@@ -174,16 +174,36 @@ void via_kernel_vi_destroy(struct via_vi *vi)
 }
 EXPORT_SYMBOL_GPL(via_kernel_vi_destroy);
 
-void *via_kernel_vi_priv(const struct via_vi *vi)
+void via_kernel_vi_get(struct via_vi *vi)
 {
-	return vi->kernel->priv;
+	kref_get(&vi->ref);
 }
-EXPORT_SYMBOL_GPL(via_kernel_vi_priv);
+EXPORT_SYMBOL_GPL(via_kernel_vi_get);
+
+void via_kernel_vi_put(struct via_vi *vi)
+{
+	via_vi_put(vi);
+}
+EXPORT_SYMBOL_GPL(via_kernel_vi_put);
 
 static struct via_queue *via_kernel_queue(struct via_vi *vi, bool recv)
 {
 	return recv ? &vi->rq : &vi->sq;
 }
+
+void via_kernel_lock(struct via_vi *vi, bool recv)
+	__acquires(vi)
+{
+	spin_lock_bh(&via_kernel_queue(vi, recv)->lock);
+}
+EXPORT_SYMBOL_GPL(via_kernel_lock);
+
+void via_kernel_unlock(struct via_vi *vi, bool recv)
+	__releases(vi)
+{
+	spin_unlock_bh(&via_kernel_queue(vi, recv)->lock);
+}
+EXPORT_SYMBOL_GPL(via_kernel_unlock);
 
 void via_kernel_post(struct via_vi *vi, bool recv, u32 n)
 {

@@ -11,8 +11,9 @@
 
 /**
  * struct via_kernel_vi - of a VI whose owner is a consumer in the kernel
+ * @own:	constant
  * @vi:		constant
- * @priv:	constant: the consumer's
+ * @dry:	sq.lock to write: a scan has found nothing more
  * @settle:	has a reference to the VI while it is queued
  * @takes:	both queue locks: VIA_TAKES_* of the other end
  * @told:	both queue locks: @reply came with the answer to its attempt; else it
@@ -21,8 +22,8 @@
  * @fault:	enum via_kernel_fault: either queue lock, READ_ONCE() without
  */
 struct via_kernel_vi {
+	struct via_kernel_own own;
 	struct via_vi *vi;
-	void *priv;
 	bool dry;
 	struct work_struct settle;
 	u32 takes;
@@ -30,6 +31,8 @@ struct via_kernel_vi {
 	struct via_reply reply;
 	u32 fault;
 };
+
+static_assert(!offsetof(struct via_kernel_vi, own));
 
 int via_kernel_init(void);
 void via_kernel_exit(void);

@@ -72,7 +72,7 @@ struct via_kernel_ops {
 	/**
 	 * @load: fill @d with the descriptor of that number: control, length,
 	 * immediate; nsegs, seg[] or more (from kmalloc(), for the agent to free);
-	 * raddr and rhandle of RDMA; or an error in status.  The rest is 0.  The
+	 * raddr and rhandle of RDMA; or an error in status.  All but seg[] is 0.  The
 	 * lengths of its segments are compared with length afterwards.  The
 	 * queue's lock is held.
 	 *
@@ -169,8 +169,34 @@ struct via_vi *via_kernel_vi_make(struct via_file *f,
  * until a grace period of RCU later.  Process context; sleeps.
  */
 void via_kernel_vi_destroy(struct via_vi *vi);
-/* Any context. */
-void *via_kernel_vi_priv(const struct via_vi *vi);
+/*
+ * A reference to the memory of a VI, which so stays after its end: for its locks.  Any
+ * context.
+ */
+void via_kernel_vi_get(struct via_vi *vi);
+void via_kernel_vi_put(struct via_vi *vi);
+/*
+ * The lock of one of its queues, under which hooks run: for what a consumer does to its
+ * own half of the queue at another time.  Nothing of the agent is called meanwhile.
+ * Any context but hard interrupts, no queue lock held; bottom halves are off until it is
+ * dropped.
+ */
+void via_kernel_lock(struct via_vi *vi, bool recv) __acquires(vi);
+void via_kernel_unlock(struct via_vi *vi, bool recv) __releases(vi);
+
+/**
+ * struct via_kernel_own - what struct via_kernel_vi, the agent's, begins with
+ * @priv:	constant: the consumer's
+ */
+struct via_kernel_own {
+	void *priv;
+};
+
+/* What was given when the VI was made.  Any context. */
+static inline void *via_kernel_vi_priv(const struct via_vi *vi)
+{
+	return ((const struct via_kernel_own *)vi->kernel)->priv;
+}
 
 /*
  * @n descriptors more are posted.  1,024 of a queue at most are posted and not
