@@ -44,16 +44,6 @@ static void vr_complete(struct via_vi *vi, bool recv,
 			      vr_sq_complete(&qp->sq, done));
 }
 
-static void vr_settle(struct via_vi *vi)
-{
-	struct vr_qp *qp = vr_qp_enter(vi);
-
-	if (!qp)
-		return;
-	vr_qp_settle(qp);
-	vr_qp_leave(qp);
-}
-
 /* The event that a fault is. */
 static u32 vr_event_of(enum via_kernel_fault fault)
 {
@@ -101,7 +91,7 @@ const struct via_kernel_ops vr_hooks = {
 	.scan = vr_scan,
 	.load = vr_load,
 	.complete = vr_complete,
-	.settle = vr_settle,
+	.settle = vr_qp_settle,
 	.moved = vr_moved,
 	.gone = vr_gone,
 };

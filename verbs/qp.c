@@ -14,7 +14,8 @@
  *  4. A fault is told once, by an event, until the QP is reset; the work item sends it, when
  *     the hooks have said all that they know of the fault.
  *  5. The end: the VI ends first, so no queue lock finds the QP any more; calls of
- *     settle() that still run have a reference to @call, which is waited for.
+ *     settle() that still run have a reference to @call, which is waited for.  The work
+ *     item may still take the VI's locks then: its memory goes last.
  *
  *   state   from                          to
  *   RESET   made, or ERR by the consumer  INIT, ERR
@@ -37,22 +38,10 @@
 
 /* What outlives it ---------------------------------------------------------------- */
 
-struct vr_qp *vr_qp_enter(struct via_vi *vi)
-{
-	struct vr_call *call = via_kernel_vi_priv(vi);
-
-	return refcount_inc_not_zero(&call->use) ? call->qp : NULL;
-}
-
 static void vr_call_put(struct vr_call *call)
 {
 	if (refcount_dec_and_test(&call->use))
 		complete(&call->idle);
-}
-
-void vr_qp_leave(struct vr_qp *qp)
-{
-	vr_call_put(qp->call);
 }
 
 static void vr_qp_freed(struct kref *refs)
@@ -112,7 +101,7 @@ static bool vr_qp_is_poster(struct vr_qp *qp)
 
 static void vr_qp_serve(struct vr_qp *qp)
 {
-	u32 todo = atomic_xchg(&qp->todo, 0);
+	u32 todo = atomic_xchg(&qp->call->todo, 0);
 
 	if (unlikely(todo & VR_TODO_LATER))
 		vr_qp_settle_later(qp, todo & VR_TODO_LATER);
@@ -121,12 +110,12 @@ static void vr_qp_serve(struct vr_qp *qp)
 	vr_qp_notify(qp, todo);
 }
 
-void vr_qp_settle(struct vr_qp *qp)
+static void vr_qp_settle_nested(struct vr_qp *qp)
 {
 	atomic_t *nested = &qp->call->nested;
 	int n, rounds = 0;
 
-	if (!qp->user && unlikely(vr_qp_is_poster(qp))) {
+	if (unlikely(!qp->user && vr_qp_is_poster(qp))) {
 		queue_work(qp->dev->wq, &qp->work);
 		return;
 	}
@@ -140,6 +129,17 @@ void vr_qp_settle(struct vr_qp *qp)
 		else
 			queue_work(qp->dev->wq, &qp->work);
 	} while (atomic_sub_return(n, nested));
+}
+
+void vr_qp_settle(struct via_vi *vi)
+{
+	struct vr_call *call = via_kernel_vi_priv(vi);
+
+	/* Most completions wake nobody. */
+	if (!atomic_read(&call->todo) || !refcount_inc_not_zero(&call->use))
+		return;
+	vr_qp_settle_nested(call->qp);
+	vr_call_put(call);
 }
 
 static void vr_qp_late(struct work_struct *work)
@@ -158,7 +158,15 @@ static void vr_qp_late(struct work_struct *work)
 /* What stands in the rings of a QP in ERR; VR_TODO_*. */
 static u32 vr_qp_flush(struct vr_qp *qp)
 {
-	return vr_sq_flush(&qp->sq) | vr_rq_flush(&qp->rq);
+	u32 todo;
+
+	via_kernel_lock(qp->vi, false);
+	todo = vr_sq_flush(&qp->sq);
+	via_kernel_unlock(qp->vi, false);
+	via_kernel_lock(qp->vi, true);
+	todo |= vr_rq_flush(&qp->rq);
+	via_kernel_unlock(qp->vi, true);
+	return todo;
 }
 
 /* The consumer hears of a fault; it may have been the cause of others. */
@@ -182,7 +190,7 @@ static void vr_qp_tell(struct vr_qp *qp, u32 todo)
 static void vr_qp_work(struct work_struct *work)
 {
 	struct vr_qp *qp = container_of(work, struct vr_qp, work);
-	u32 todo = atomic_xchg(&qp->todo, 0);
+	u32 todo = atomic_xchg(&qp->call->todo, 0);
 
 	if (todo & VR_TODO_BREAK)
 		vr_qp_break(qp);
@@ -290,6 +298,7 @@ static int vr_qp_init(struct vr_qp *qp, struct ib_qp_init_attr *attr,
 	return ret;
 }
 
+/* With a reference besides the agent's own. */
 static struct via_vi *vr_qp_make_vi(struct vr_qp *qp)
 {
 	const struct via_vi_attrs attrs = {
@@ -298,8 +307,11 @@ static struct via_vi *vr_qp_make_vi(struct vr_qp *qp)
 		.max_transfer = VR_MESSAGE,
 		.rights = VIA_RDMA_WRITE | VIA_RDMA_READ,
 	};
+	struct via_vi *vi = via_kernel_vi_make(qp->dev->file, &attrs, qp->call);
 
-	return via_kernel_vi_make(qp->dev->file, &attrs, qp->call);
+	if (!IS_ERR(vi))
+		via_kernel_vi_get(vi);
+	return vi;
 }
 
 /* Nothing calls it any more when this returns. */
@@ -313,6 +325,7 @@ static void vr_qp_end_vi(struct vr_qp *qp)
 	cancel_work_sync(&qp->work);
 	cancel_delayed_work_sync(&qp->late);
 	cancel_work_sync(&qp->work);
+	via_kernel_vi_put(qp->vi);
 	kfree_rcu(qp->call, rcu);
 	qp->call = NULL;
 }
@@ -460,16 +473,26 @@ static void vr_qp_posted(struct vr_qp *qp)
 		vr_qp_settle_later(qp, 0);
 }
 
+/* A program's handler is the RDMA core's, which posts nothing. */
+static void vr_qp_ring_vi(struct vr_qp *qp)
+{
+	if (qp->user) {
+		via_kernel_ring(qp->vi, false);
+		return;
+	}
+	atomic_inc(&qp->posting);
+	WRITE_ONCE(qp->poster, vr_context());
+	via_kernel_ring(qp->vi, false);
+	atomic_dec(&qp->posting);
+}
+
 static void vr_qp_ring(struct vr_qp *qp)
 {
 	if (unlikely(irqs_disabled())) {
 		/* The agent wants them on; a consumer need not have them. */
 		vr_qp_settle_later(qp, VR_TODO_RING);
 	} else if (likely(READ_ONCE(qp->state) == IB_QPS_RTS)) {
-		atomic_inc(&qp->posting);
-		WRITE_ONCE(qp->poster, vr_context());
-		via_kernel_ring(qp->vi, false);
-		atomic_dec(&qp->posting);
+		vr_qp_ring_vi(qp);
 		/* The ring is a full barrier: as in vr_qp_posted(). */
 		if (unlikely(READ_ONCE(qp->state) == IB_QPS_ERR))
 			vr_qp_settle_later(qp, 0);

@@ -14,6 +14,7 @@ struct vr_ep;
  * @use:	the QP's, and one for each call that runs
  * @idle:	@use is 0
  * @qp:		good while @use is not 0
+ * @todo:	VR_TODO_* that settle() serves
  * @nested:	calls of settle() that no context has served
  */
 struct vr_call {
@@ -21,6 +22,7 @@ struct vr_call {
 	refcount_t use;
 	struct completion idle;
 	struct vr_qp *qp;
+	atomic_t todo;
 	atomic_t nested;
 };
 
@@ -41,10 +43,9 @@ struct vr_call {
  * @state:	state_lock to write: enum ib_qp_state
  * @access:	state_lock to write: IB_ACCESS_*
  * @ep:		state_lock: its end of a connection, with a reference
- * @todo:	VR_TODO_* that settle() serves
  * @posting:	contexts in vr_post_send()
  * @poster:	the last of them
- * @work:	serves @todo where settle() must not
+ * @work:	serves what settle() serves, where settle() must not
  * @late:	of a program in ERR: looks for what was posted since
  * @late_ms:	of @late alone: until the next look
  * @told:	of @work: an event was sent since it was reset
@@ -65,7 +66,6 @@ struct vr_qp {
 	enum ib_qp_state state;
 	int access;
 	struct vr_ep *ep;
-	atomic_t todo;
 	atomic_t posting;
 	unsigned long poster;
 	struct work_struct work;
@@ -82,20 +82,17 @@ static inline struct vr_qp *vr_qp_of(struct ib_qp *ib)
 static inline void vr_qp_todo(struct vr_qp *qp, u32 todo)
 {
 	if (todo)
-		atomic_or(todo, &qp->todo);
+		atomic_or(todo, &qp->call->todo);
 }
 
-/* The QP of a VI, or NULL: it is being destroyed.  RCU read side; put any context. */
-struct vr_qp *vr_qp_enter(struct via_vi *vi);
-void vr_qp_leave(struct vr_qp *qp);
 /* The QP of a VI in a hook that runs under a queue lock: it is not destroyed yet. */
 static inline struct vr_qp *vr_qp_of_vi(struct via_vi *vi)
 {
 	return ((struct vr_call *)via_kernel_vi_priv(vi))->qp;
 }
 
-/* Serve @todo: between vr_qp_enter() and vr_qp_leave(), without locks. */
-void vr_qp_settle(struct vr_qp *qp);
+/* Serve what hooks have noted.  RCU read side, without locks. */
+void vr_qp_settle(struct via_vi *vi);
 /* The same, from a work item, which flushes the rings in ERR.  Any context. */
 void vr_qp_settle_later(struct vr_qp *qp, u32 todo);
 

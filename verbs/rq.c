@@ -15,7 +15,6 @@ int vr_rq_init(struct vr_rq *rq, u32 entries, struct ib_udata *udata, u64 *key)
 	int ret;
 
 	spin_lock_init(&rq->put_lock);
-	spin_lock_init(&rq->lock);
 	rq->mask = entries - 1;
 	rq->ids = kvcalloc(entries, sizeof(*rq->ids), GFP_KERNEL);
 	if (!rq->ids)
@@ -67,7 +66,6 @@ u32 vr_rq_scan(struct vr_rq *rq)
 {
 	u32 n = 0;
 
-	spin_lock(&rq->lock);
 	while (rq->seen - rq->done <= rq->mask) {
 		/* Pairs with the store-release of who posts. */
 		if (!(smp_load_acquire(&rq->ring[rq->seen & rq->mask].flags) &
@@ -76,7 +74,6 @@ u32 vr_rq_scan(struct vr_rq *rq)
 		rq->seen++;
 		n++;
 	}
-	spin_unlock(&rq->lock);
 	return n;
 }
 
@@ -88,21 +85,33 @@ static void vr_rq_take(struct vr_rq *rq, struct siw_rqe *r)
 	smp_store_release(&r->flags, 0);
 }
 
-void vr_rq_load(struct vr_rq *rq, struct via_desc *d)
+/* None, or several segments. */
+static noinline void vr_rq_load_many(struct vr_rq *rq, const struct siw_rqe *r,
+				     u32 n, struct via_desc *d)
 {
-	struct siw_rqe *r;
 	struct siw_sge sge[SIW_MAX_SGE];
-	u32 n;
 
-	spin_lock(&rq->lock);
-	r = &rq->ring[rq->loaded & rq->mask];
-	n = READ_ONCE(r->num_sge);
-	memcpy(sge, r->sge, min_t(u32, n, SIW_MAX_SGE) * sizeof(*sge));
+	memcpy(sge, r->sge, sizeof(sge));
 	/* The copy is what is checked: no second look. */
 	barrier();
-	vr_rq_take(rq, r);
-	spin_unlock(&rq->lock);
 	vr_set_segments(d, sge, n, rq->user);
+}
+
+void vr_rq_load(struct vr_rq *rq, struct via_desc *d)
+{
+	struct siw_rqe *r = &rq->ring[rq->loaded & rq->mask];
+	u32 n = READ_ONCE(r->num_sge);
+	struct siw_sge sge;
+
+	if (likely(n == 1)) {
+		sge = r->sge[0];
+		/* As in vr_rq_load_many(). */
+		barrier();
+		vr_set_segments(d, &sge, n, rq->user);
+	} else {
+		vr_rq_load_many(rq, r, n, d);
+	}
+	vr_rq_take(rq, r);
 }
 
 static u32 vr_rq_report(struct vr_rq *rq, u64 id, u16 status,
@@ -138,7 +147,6 @@ u32 vr_rq_complete(struct vr_rq *rq, struct via_vi *vi,
 	u16 status = vr_wc_status_of(done->status);
 	u32 todo = 0;
 
-	spin_lock(&rq->lock);
 	if (rq->loaded == rq->done)
 		vr_rq_take(rq, &rq->ring[rq->done & rq->mask]);
 	if (unlikely(done->invalidate && !status)) {
@@ -150,7 +158,6 @@ u32 vr_rq_complete(struct vr_rq *rq, struct via_vi *vi,
 		todo |= VR_TODO_ACCESS;
 	todo |= vr_rq_report(rq, rq->ids[rq->done & rq->mask], status, done);
 	rq->done++;
-	spin_unlock(&rq->lock);
 	return todo;
 }
 
@@ -159,7 +166,6 @@ u32 vr_rq_flush(struct vr_rq *rq)
 	struct siw_rqe *r;
 	u32 n, todo = 0;
 
-	spin_lock_bh(&rq->lock);
 	/* What is with the agent completes first, and then it is our turn. */
 	for (n = 0; n <= rq->mask && rq->done == rq->seen; n++) {
 		r = &rq->ring[rq->seen & rq->mask];
@@ -172,6 +178,5 @@ u32 vr_rq_flush(struct vr_rq *rq)
 		rq->seen++;
 		rq->done++;
 	}
-	spin_unlock_bh(&rq->lock);
 	return todo;
 }

@@ -9,7 +9,7 @@
  * struct vr_rq - a receive queue
  * @buf:	constant: @ring
  * @ring:	constant: entries; of a program, its memory
- * @ids:	lock: of entries that the agent has loaded
+ * @ids:	queue lock: of entries that the agent has loaded
  * @mask:	constant: entries - 1
  * @cq:		constant
  * @qp:		constant
@@ -17,11 +17,11 @@
  * @user:	constant: @ring is a program's
  * @put_lock:	consumers in the kernel that post
  * @put:	put_lock: entries written by such
- * @lock:	inside of the agent's queue lock
- * @seen:	lock: entries that the agent was given
- * @loaded:	lock: entries that the agent has loaded
- * @done:	lock: entries complete
+ * @seen:	queue lock: entries that the agent was given
+ * @loaded:	queue lock: entries that the agent has loaded
+ * @done:	queue lock: entries complete
  *
+ * The queue lock is the agent's, of the VI's receive queue: via_kernel_lock().
  * done <= loaded <= seen <= done + entries, counted from 0 and wrapping.
  */
 struct vr_rq {
@@ -35,7 +35,6 @@ struct vr_rq {
 	bool user;
 	spinlock_t put_lock;
 	u32 put;
-	spinlock_t lock;
 	u32 seen;
 	u32 loaded;
 	u32 done;
@@ -56,10 +55,7 @@ u32 vr_rq_scan(struct vr_rq *rq);
 void vr_rq_load(struct vr_rq *rq, struct via_desc *d);
 u32 vr_rq_complete(struct vr_rq *rq, struct via_vi *vi,
 		   const struct via_kernel_done *done);
-/*
- * Complete all that the ring holds as flushed, if nothing is with the agent.  Any context
- * without the agent's locks.
- */
+/* Complete all that the ring holds as flushed, if nothing is with the agent. */
 u32 vr_rq_flush(struct vr_rq *rq);
 
 #endif

@@ -11,7 +11,9 @@
  *     the queue is held, and the completion that frees it rings.
  *  4. At most as many entries are under way as the ring has, so that completions fit
  *     into a CQ made for the queue.
- *  5. libsiw rings unless the entry before its own is still VALID.  So VALID is cleared,
+ *  5. The agent's lock of the queue is the only one: hooks run under it, and a flush
+ *     takes it.
+ *  6. libsiw rings unless the entry before its own is still VALID.  So VALID is cleared,
  *     and behind a full barrier the next entry is looked at.
  *
  *   entry's state      where                 next
@@ -33,7 +35,6 @@ int vr_sq_init(struct vr_sq *sq, u32 entries, struct ib_udata *udata, u64 *key)
 	int ret;
 
 	spin_lock_init(&sq->put_lock);
-	spin_lock_init(&sq->lock);
 	sq->mask = entries - 1;
 	sq->wrs = kvcalloc(entries, sizeof(*sq->wrs), GFP_KERNEL);
 	if (!sq->wrs)
@@ -57,10 +58,8 @@ void vr_sq_free(struct vr_sq *sq)
 	sq->wrs = NULL;
 }
 
-u16 vr_wc_status_of(enum via_status status)
+u16 vr_wc_error_of(enum via_status status)
 {
-	if (likely(!(status & VIA_ST_ERROR_MASK)))
-		return SIW_WC_SUCCESS;
 	if (status & VIA_ST_DESC_FLUSHED_ERROR)
 		return SIW_WC_WR_FLUSH_ERR;
 	if (status & VIA_ST_LENGTH_ERROR)
@@ -74,21 +73,9 @@ u16 vr_wc_status_of(enum via_status status)
 	return SIW_WC_GENERAL_ERR;
 }
 
-u32 vr_todo_of_cqe(enum vr_cq_added added, u32 notify)
-{
-	switch (added) {
-	case VR_CQ_ARMED:
-		return notify;
-	case VR_CQ_LOST:
-		/* Its consumer would wait for it. */
-		return VR_TODO_BREAK | VR_TODO_FATAL;
-	default:
-		return 0;
-	}
-}
-
-void vr_set_segments(struct via_desc *d, const struct siw_sge *sge, u32 n,
-		     bool user)
+/* None, or several. */
+static noinline void vr_set_many(struct via_desc *d, const struct siw_sge *sge,
+				 u32 n, bool user)
 {
 	struct via_seg *to = d->seg;
 	u64 length = 0;
@@ -122,6 +109,22 @@ void vr_set_segments(struct via_desc *d, const struct siw_sge *sge, u32 n,
 		length = 0;
 	}
 	d->length = length;
+}
+
+void vr_set_segments(struct via_desc *d, const struct siw_sge *sge, u32 n,
+		     bool user)
+{
+	if (unlikely(n != 1 || sge->length > VR_MESSAGE || !sge->lkey)) {
+		vr_set_many(d, sge, n, user);
+		return;
+	}
+	d->seg[0] = (struct via_seg){
+		.addr = sge->laddr,
+		.handle = sge->lkey,
+		.len = sge->length,
+	};
+	d->nsegs = 1;
+	d->length = sge->length;
 }
 
 /* Posting -------------------------------------------------------------------- */
@@ -305,14 +308,14 @@ static u32 vr_sq_report(struct vr_sq *sq, const struct siw_sqe *s, u16 status,
 	return vr_todo_of_cqe(vr_cq_add(sq->cq, &e), VR_TODO_SEND_CQ);
 }
 
-/* Local requests whose turn has come. */
-static u32 vr_sq_report_local(struct vr_sq *sq)
+/* Local requests whose turn has come; what was completed is loaded, too. */
+static u32 vr_sq_catch_up(struct vr_sq *sq)
 {
+	const struct vr_wr *wr;
 	u32 todo = 0;
 
 	while (sq->done != sq->taken) {
-		const struct vr_wr *wr = &sq->wrs[sq->done & sq->mask];
-
+		wr = &sq->wrs[sq->done & sq->mask];
 		if (!wr->local)
 			break;
 		todo |= vr_sq_report(sq, &wr->sqe, wr->status, 0);
@@ -353,7 +356,6 @@ u32 vr_sq_scan(struct vr_sq *sq, u32 *n, bool *more)
 	u32 todo = 0;
 
 	*n = 0;
-	spin_lock(&sq->lock);
 	sq->held = false;
 	for (;;) {
 		s = &sq->ring[sq->taken & sq->mask];
@@ -383,12 +385,11 @@ u32 vr_sq_scan(struct vr_sq *sq, u32 *n, bool *more)
 			++*n;
 		}
 		sq->taken++;
-		/* Full barrier: see 5. above. */
+		/* Full barrier: see 6. above. */
 		smp_store_mb(s->flags, 0);
 		if (wr->local)
-			todo |= vr_sq_report_local(sq);
+			todo |= vr_sq_catch_up(sq);
 	}
-	spin_unlock(&sq->lock);
 	return todo;
 }
 
@@ -458,14 +459,12 @@ void vr_sq_load(struct vr_sq *sq, struct via_desc *d)
 {
 	struct vr_wr *wr;
 
-	spin_lock(&sq->lock);
 	do
 		wr = &sq->wrs[sq->loaded++ & sq->mask];
 	while (wr->local);
 	vr_load_wr(sq, &wr->sqe, d);
 	if (unlikely(d->status))
 		vr_count(sq->dev, VR_BAD_WRS);
-	spin_unlock(&sq->lock);
 }
 
 /* An error of the request's own, not one that the peer or the connection made. */
@@ -481,7 +480,6 @@ u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done)
 	const struct siw_sqe *s;
 	u32 todo;
 
-	spin_lock(&sq->lock);
 	s = &sq->wrs[sq->done & sq->mask].sqe;
 	if (unlikely(s->opcode == SIW_OP_READ_LOCAL_INV && !status))
 		vr_mr_invalidate(sq->dev, s->sge[0].lkey);
@@ -489,10 +487,10 @@ u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done)
 	if (unlikely(vr_is_own_error(status)))
 		todo |= VR_TODO_FATAL;
 	sq->done++;
-	todo |= vr_sq_report_local(sq);
+	if (sq->done != sq->taken || sq->loaded != sq->done)
+		todo |= vr_sq_catch_up(sq);
 	if (unlikely(sq->held))
 		todo |= VR_TODO_RING;
-	spin_unlock(&sq->lock);
 	return todo;
 }
 
@@ -502,7 +500,6 @@ u32 vr_sq_flush(struct vr_sq *sq)
 	struct vr_wr *wr;
 	u32 n, todo = 0;
 
-	spin_lock_bh(&sq->lock);
 	/* What is with the agent completes first, and then it is our turn. */
 	for (n = 0; n <= sq->mask && sq->done == sq->taken; n++) {
 		s = &sq->ring[sq->taken & sq->mask];
@@ -514,11 +511,10 @@ u32 vr_sq_flush(struct vr_sq *sq)
 		sq->taken++;
 		sq->done++;
 		sq->loaded = sq->done;
-		/* Full barrier: see 5. above. */
+		/* Full barrier: see 6. above. */
 		smp_store_mb(s->flags, 0);
 		todo |= vr_sq_report(sq, &wr->sqe, SIW_WC_WR_FLUSH_ERR, 0);
 	}
 	sq->held = false;
-	spin_unlock_bh(&sq->lock);
 	return todo;
 }

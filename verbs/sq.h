@@ -33,7 +33,7 @@ struct vr_wr {
  * struct vr_sq - a send queue
  * @buf:	constant: @ring
  * @ring:	constant: entries; of a program, its memory
- * @wrs:	lock: copies, at the same index
+ * @wrs:	queue lock: copies, at the same index
  * @mask:	constant: entries - 1
  * @cq:		constant
  * @qp:		constant
@@ -42,12 +42,12 @@ struct vr_wr {
  * @sig_all:	constant: all completions are reported
  * @put_lock:	consumers in the kernel that post
  * @put:	put_lock: entries written by such
- * @lock:	inside of the agent's queue lock
- * @taken:	lock: entries taken from the ring
- * @loaded:	lock: entries up to the last one that the agent has loaded
- * @done:	lock: entries complete
- * @held:	lock: an entry is valid, but must wait for a completion
+ * @taken:	queue lock: entries taken from the ring
+ * @loaded:	queue lock: entries up to the last one that the agent has loaded
+ * @done:	queue lock: entries complete
+ * @held:	queue lock: an entry is valid, but must wait for a completion
  *
+ * The queue lock is the agent's, of the VI's send queue: via_kernel_lock().
  * done <= loaded <= taken <= done + entries, counted from 0 and wrapping.
  */
 struct vr_sq {
@@ -62,7 +62,6 @@ struct vr_sq {
 	bool sig_all;
 	spinlock_t put_lock;
 	u32 put;
-	spinlock_t lock;
 	u32 taken;
 	u32 loaded;
 	u32 done;
@@ -83,16 +82,27 @@ int vr_sq_post(struct vr_sq *sq, const struct ib_send_wr *wr);
 u32 vr_sq_scan(struct vr_sq *sq, u32 *n, bool *more);
 void vr_sq_load(struct vr_sq *sq, struct via_desc *d);
 u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done);
-/*
- * Complete all that the ring holds as flushed, if nothing is with the agent.  Any context
- * without the agent's locks.
- */
+/* Complete all that the ring holds as flushed, if nothing is with the agent. */
 u32 vr_sq_flush(struct vr_sq *sq);
 
-/* enum siw_wc_status of the agent's status. */
-u16 vr_wc_status_of(enum via_status status);
+/* enum siw_wc_status of the agent's status, which is an error. */
+u16 vr_wc_error_of(enum via_status status);
+
+/* The same of any status. */
+static inline u16 vr_wc_status_of(enum via_status status)
+{
+	return likely(!(status & VIA_ST_ERROR_MASK)) ? SIW_WC_SUCCESS :
+						       vr_wc_error_of(status);
+}
+
 /* What follows from an entry that was added: VR_TODO_*, @notify of them if it was armed. */
-u32 vr_todo_of_cqe(enum vr_cq_added added, u32 notify);
+static inline u32 vr_todo_of_cqe(enum vr_cq_added added, u32 notify)
+{
+	/* Of one that is lost: its consumer would wait for it. */
+	return added == VR_CQ_QUIET ? 0 : added == VR_CQ_ARMED ? notify :
+	       VR_TODO_BREAK | VR_TODO_FATAL;
+}
+
 /*
  * Segments of a work request for the agent; those of a program name no memory by key 0.
  * An error goes to d->status.
