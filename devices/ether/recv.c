@@ -42,28 +42,53 @@ static inline u32 put(const struct target *t, u32 off, const void *src,
 			      t->h->raddr + t->h->offset + off, src, len);
 }
 
+/**
+ * struct piece - bytes of a frame's payload that lie in a row
+ * @skip:	bytes of headers before them
+ * @next:	the chunk behind them
+ * @off:	of the payload
+ * @len, @data:	how many, and where they are
+ */
+struct piece {
+	u32 skip;
+	u32 next;
+	u32 off;
+	u32 len;
+	const void *data;
+};
+
+/* The first piece follows @skip alone, of hdr_len; false: there is no other one. */
+static bool next_piece(struct piece *p, const struct via_frame_hdr *h,
+		       const struct via_ether_frame *f)
+{
+	const struct via_ether_chunk *c;
+
+	p->off += p->len;
+	while (p->next < f->nchunks && p->off < h->len) {
+		c = &f->chunk[p->next++];
+		if (p->skip >= c->len) {
+			p->skip -= c->len;
+			continue;
+		}
+		p->data = c->data + p->skip;
+		p->len = min(c->len - p->skip, h->len - p->off);
+		p->skip = 0;
+		return true;
+	}
+	return false;
+}
+
 static noinline u32 put_pieces(struct via_vi *vi, struct via_desc *d,
 			       const struct via_frame_hdr *h,
 			       const struct via_ether_frame *f)
 {
 	const struct target t = { .vi = vi, .d = d, .h = h };
-	u32 skip = h->hdr_len, left = h->len, off = 0, i, n, st;
+	struct piece p = { .skip = h->hdr_len };
+	u32 st = 0;
 
-	for (i = 0; i < f->nchunks && left; i++) {
-		n = f->chunk[i].len;
-		if (skip >= n) {
-			skip -= n;
-			continue;
-		}
-		n = min(n - skip, left);
-		st = put(&t, off, f->chunk[i].data + skip, n);
-		if (unlikely(st))
-			return st;
-		skip = 0;
-		off += n;
-		left -= n;
-	}
-	return 0;
+	while (!st && next_piece(&p, h, f))
+		st = put(&t, p.off, p.data, p.len);
+	return st;
 }
 
 /*
@@ -233,23 +258,12 @@ static u32 take_payload(struct via_vi *vi, struct via_desc *d,
 			const struct via_frame_hdr *h,
 			const struct via_ether_frame *f)
 {
-	u32 skip = h->hdr_len, left = h->len, off = h->offset, i, n, st;
+	struct piece p = { .skip = h->hdr_len };
+	u32 st = 0;
 
-	for (i = 0; i < f->nchunks && left; i++) {
-		n = f->chunk[i].len;
-		if (skip >= n) {
-			skip -= n;
-			continue;
-		}
-		n = min(n - skip, left);
-		st = via_read_scatter(vi, d, off, f->chunk[i].data + skip, n);
-		if (unlikely(st))
-			return st;
-		skip = 0;
-		off += n;
-		left -= n;
-	}
-	return 0;
+	while (!st && next_piece(&p, h, f))
+		st = via_read_scatter(vi, d, h->offset + p.off, p.data, p.len);
+	return st;
 }
 
 /*
@@ -401,9 +415,8 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 {
 	struct via_ether_nic *nic = ev->nic;
 	struct via_ether_held *held;
-	u32 i, n, left = h->len, skip = h->hdr_len;
 	u32 size = via_win_rx_wants(&ev->rcv.win, h->seq);
-	u8 *to;
+	struct piece p = { .skip = h->hdr_len };
 
 	if (!via_ether_take_room(ev) ||
 	    (unlikely(size != ev->rcv.win.size) && !make_room(ev, size)))
@@ -413,19 +426,8 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 		goto drop;
 	held->hdr = *h;
 	held->hdr.hdr_len = 0;
-	to = held->payload;
-	for (i = 0; i < f->nchunks && left; i++) {
-		n = f->chunk[i].len;
-		if (skip >= n) {
-			skip -= n;
-			continue;
-		}
-		n = min(n - skip, left);
-		memcpy(to, f->chunk[i].data + skip, n);
-		skip = 0;
-		to += n;
-		left -= n;
-	}
+	while (next_piece(&p, h, f))
+		memcpy(held->payload + p.off, p.data, p.len);
 	ev->rcv.held[h->seq % size] = held;
 	via_win_hold(&ev->rcv.win, h->seq);
 	via_ether_count(nic, OOO_HELD);

@@ -697,8 +697,9 @@ mutant("held-header-skipped", RECV, "sim", "",
        ("	held->hdr.hdr_len = 0;\n", ""), sim="reorder memory")
 mutant("held-first-piece", RECV, "sim", "",
        "of a frame that is held in several pieces the first is kept twice",
-       ("		memcpy(to, f->chunk[i].data + skip, n);\n		skip = 0;",
-        "		memcpy(to, f->chunk[0].data + skip, n);\n		skip = 0;"),
+       ("		memcpy(held->payload + p.off, p.data, p.len);\n",
+        "		memcpy(held->payload + p.off,\n"
+        "		       p.off ? f->chunk[0].data : p.data, p.len);\n"),
        sim="reorder frags memory")
 mutant("release-one", RECV, "sim", "",
        "of the frames behind a hole the first is taken, the others wait",
