@@ -114,6 +114,9 @@ void sim_fail(const char *fmt, ...) __printf(1, 2)
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define sizeof_field(t, m)	sizeof(((t *)0)->m)
 #define offsetofend(t, m)	(offsetof(t, m) + sizeof_field(t, m))
+#define memset_after(obj, v, m) \
+	memset((char *)(obj) + offsetofend(typeof(*(obj)), m), v, \
+	       sizeof(*(obj)) - offsetofend(typeof(*(obj)), m))
 
 #define min(a, b)	({ __auto_type _a = (a); __auto_type _b = (b); \
 			   _a < _b ? _a : _b; })
