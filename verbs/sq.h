@@ -98,9 +98,15 @@ static inline u16 vr_wc_status_of(enum via_status status)
 /* What follows from an entry that was added: VR_TODO_*, @notify of them if it was armed. */
 static inline u32 vr_todo_of_cqe(enum vr_cq_added added, u32 notify)
 {
-	/* Of one that is lost: its consumer would wait for it. */
-	return added == VR_CQ_QUIET ? 0 : added == VR_CQ_ARMED ? notify :
-	       VR_TODO_BREAK | VR_TODO_FATAL;
+	switch (added) {
+	case VR_CQ_ARMED:
+		return notify;
+	case VR_CQ_LOST:
+		/* Its consumer would wait for it. */
+		return VR_TODO_BREAK | VR_TODO_FATAL;
+	default:
+		return 0;
+	}
 }
 
 /*
