@@ -175,22 +175,30 @@ static void again(struct link_peer *lp, int err)
 	lp->again = sock_now() + (lookup ? LOOKUP_NS : TRY_NS);
 }
 
-static void say_hello(struct link *l, struct link_peer *lp)
+/* HELLO or HELLO_ACK, with what the transport says of itself.  0 or -errno. */
+static int send_hello(struct link *l, struct link_peer *lp, struct conn *c,
+		      enum frame_type type, const struct eng_hello *mine)
 {
-	struct eng_hello mine = { .len = 0 };
 	struct frame f;
-	int err;
 
-	l->conf.ops->hello(l->conf.nic, lp->peer, &mine);
-	link_frame(&f, FRAME_HELLO);
+	link_frame(&f, type);
 	f.b.id = l->id;
 	f.b.other = lp->id;
 	f.b.version = l->conf.version;
-	f.b.data_len = (uint16_t)mine.len;
-	f.b.files = (uint16_t)mine.files;
-	f.data = mine.data;
+	f.b.data_len = (uint16_t)mine->len;
+	f.b.files = (uint16_t)mine->files;
+	f.data = mine->data;
+	return conn_send(l, c, &f, mine->file, mine->files);
+}
+
+static void say_hello(struct link *l, struct link_peer *lp)
+{
+	struct eng_hello mine = { .len = 0 };
+	int err;
+
+	l->conf.ops->hello(l->conf.nic, lp->peer, &mine);
 	lp->state = SHAKE_HELLO;
-	err = conn_send(l, lp->conn, &f, mine.file, mine.files);
+	err = send_hello(l, lp, lp->conn, FRAME_HELLO, &mine);
 	if (err)
 		end(lp, err);
 }
@@ -363,7 +371,6 @@ static void take_hello(struct link *l, struct conn *c, const struct frame *f)
 {
 	struct eng_hello theirs, mine = { .len = 0 };
 	struct link_peer *lp;
-	struct frame out;
 	void *peer;
 	int err;
 
@@ -392,14 +399,7 @@ static void take_hello(struct link *l, struct conn *c, const struct frame *f)
 		return;
 	}
 	lp->peer = peer;
-	link_frame(&out, FRAME_HELLO_ACK);
-	out.b.id = l->id;
-	out.b.other = lp->id;
-	out.b.version = l->conf.version;
-	out.b.data_len = (uint16_t)mine.len;
-	out.b.files = (uint16_t)mine.files;
-	out.data = mine.data;
-	err = conn_send(l, c, &out, mine.file, mine.files);
+	err = send_hello(l, lp, c, FRAME_HELLO_ACK, &mine);
 	lp->unanswered = 0;
 	if (err)
 		end(lp, err);
