@@ -78,9 +78,9 @@ def above(root):
     return {(row[0], row[1]): int(row[2]) for row in rows if row}
 
 
-def check(root):
+def check(root, counts):
     """Complaints."""
-    counts, listed = count(root), above(root)
+    listed = above(root)
     if not counts:
         return ["no structure is found"]
     bad = [f"{file}: struct {of} has {n} members, {MOST} are allowed"
@@ -137,7 +137,7 @@ def plant(members, listed, wanted):
                         exist_ok=True)
             with open(os.path.join(root, path), "w", encoding="utf-8") as out:
                 out.write(text)
-        bad = check(root)
+        bad = check(root, count(root))
     if len(bad) == (wanted is not None) and all(b.startswith(wanted)
                                                 for b in bad):
         return []
@@ -158,12 +158,12 @@ def main():
     args = parser.parse_args()
     if args.selftest:
         return selftest()
+    counts = count(ROOT)
     if args.list:
-        for (file, of), n in count(ROOT).most_common(20):
+        for (file, of), n in counts.most_common(20):
             print(f"{n:4} {of} {file}")
         return 0
-    bad = check(ROOT)
-    counts = count(ROOT)
+    bad = check(ROOT, counts)
     print("\n".join(bad + [f"{len(counts)} structures, of at most "
                            f"{max(counts.values(), default=0)} members"]))
     return 1 if bad else 0
