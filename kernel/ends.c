@@ -8,8 +8,8 @@
 #include "ends.h"
 
 /*
- * Two: VIs that are buried make room for others, and a burial waits for no end of
- * a handle, however many there are.
+ * Ends of handles have a queue of their own: VIs that are reaped make room for
+ * others, and that waits for no end of a handle, however many there are.
  */
 static struct workqueue_struct *via_end_wq;
 static struct workqueue_struct *via_reap_wq;
@@ -23,9 +23,9 @@ bool via_end_queue(struct work_struct *end)
 	return queue_work(via_end_wq, end);
 }
 
-void via_reap_queue(struct rcu_work *burial)
+void via_reap_queue(struct rcu_work *work)
 {
-	queue_rcu_work(via_reap_wq, burial);
+	queue_rcu_work(via_reap_wq, work);
 }
 
 bool via_scan_queue(struct work_struct *scan)
@@ -90,7 +90,7 @@ err_end:
 void via_ends_exit(void)
 {
 	destroy_workqueue(via_scan_wq);
-	/* Ends of handles bury VIs. */
+	/* Ends of handles queue VIs to be reaped. */
 	destroy_workqueue(via_end_wq);
 	rcu_barrier();
 	destroy_workqueue(via_reap_wq);

@@ -32,7 +32,7 @@ bool via_end_queue(struct work_struct *end);
  * What is left of a VI, a grace period from now.  Not behind ends of handles.
  * Any context.
  */
-void via_reap_queue(struct rcu_work *burial);
+void via_reap_queue(struct rcu_work *work);
 
 /*
  * More of a queue than one softirq looks at; false: it is queued.  Behind neither of

@@ -432,7 +432,7 @@ int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma)
 
 	rcu_read_lock();
 	vi = via_vi_lookup(f->nic, index);
-	/* Its pages are buried a grace period after it was unlinked. */
+	/* Its pages are freed a grace period after it was unlinked. */
 	if (vi && vi->file == f)
 		refcount_inc(&vi->shared_refs);
 	else

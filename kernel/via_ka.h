@@ -611,7 +611,7 @@ struct via_totals {
 	u64 prot_errors;
 };
 
-/* Who waits for connections, or is asked for one: @lock. */
+/* Waiters, listeners and requests for connections: @lock. */
 struct via_nic_conns {
 	spinlock_t lock;
 	struct via_table waiting;	/* waiters by address */

@@ -135,7 +135,7 @@ void vr_qp_settle(struct via_vi *vi)
 {
 	struct vr_call *call = via_kernel_vi_priv(vi);
 
-	/* Most completions wake nobody. */
+	/* Most completions leave nothing to do: no CQ is armed. */
 	if (!atomic_read(&call->todo) || !refcount_inc_not_zero(&call->use))
 		return;
 	vr_qp_settle_nested(call->qp);

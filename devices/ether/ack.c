@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * An acknowledgement came, with data, in an ACK or in an entry of ACKS: what it
- * finishes completes, in order, and what it tells of losses, marks and the peer's
- * room goes to the window.
+ * An acknowledgement came, with data, in an ACK or in an entry of ACKS: the
+ * descriptors that it finishes complete, in order; losses, marks and the peer's
+ * room go to the window.
  *
  * A descriptor that is acknowledged while a read before it wants data waits
  * in acked_late: completion is in order whatever overtakes inside.
@@ -72,7 +72,7 @@ static inline u64 late_bit(u32 index)
 	return (u64)1 << (index % 64);
 }
 
-/* Complete what is finished, in order. */
+/* Complete the descriptors that are finished, in order. */
 static void complete_late(struct via_ether_vi *ev)
 {
 	struct via_vi *vi = ev->vi;
@@ -145,7 +145,7 @@ static __always_inline void ack_frames(struct via_vi *vi, u32 ack,
 					complete_oldest(vi);
 		if (unlikely(ev->rto.retries))
 			via_ether_recovered(ev);
-		/* What is told is of the newest frame. */
+		/* @delay is the newest frame's. */
 		if (ev->rto.timing && via_seq_before(ev->rto.timed, ack))
 			timed(ev, ev->rto.timed + 1 == ack ? delay :
 						VIA_WIRE_DELAY_MAX);

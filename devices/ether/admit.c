@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Who is heard, who is answered, and how much: by the list of hosts, by tokens
+ * Which frames are accepted, and which are answered: by the list of hosts, by tokens
  * of address, by sessions, and by a limit on answers to hosts that are not known.
  */
 

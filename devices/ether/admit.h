@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who is heard, who is answered, and how much (admit.c).  BH off. */
+/* Which frames are accepted, and which are answered (admit.c).  BH off. */
 #ifndef _VIA_ADMIT_H
 #define _VIA_ADMIT_H
 

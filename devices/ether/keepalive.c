@@ -299,10 +299,10 @@ static struct via_peer *next_peer(struct via_ether_nic *nic,
 	struct via_peer *peer = NULL;
 
 	spin_lock(&nic->lock);
-	if (nic->tick.beats_left && via_work_visit(work)) {
+	if (nic->tick.peers_left && via_work_visit(work)) {
 		peer = list_first_entry_or_null(&nic->peers->on,
 						struct via_peer, on_link);
-		nic->tick.beats_left = peer ? nic->tick.beats_left - 1 : 0;
+		nic->tick.peers_left = peer ? nic->tick.peers_left - 1 : 0;
 	}
 	if (peer)
 		list_move_tail(&peer->on_link, &nic->peers->on);
@@ -327,15 +327,15 @@ bool via_keepalive_run(struct via_ether_nic *nic)
 	bool more;
 
 	spin_lock(&nic->lock);
-	if (!nic->tick.beats_left)
-		nic->tick.beats_left = nic->peers->non;
+	if (!nic->tick.peers_left)
+		nic->tick.peers_left = nic->peers->non;
 	spin_unlock(&nic->lock);
 	while ((peer = next_peer(nic, &work)))
-		nic->tick.beats_again |= visit(peer, &work);
-	if (READ_ONCE(nic->tick.beats_left))
+		nic->tick.peers_again |= visit(peer, &work);
+	if (READ_ONCE(nic->tick.peers_left))
 		return true;
-	more = nic->tick.beats_again;
-	nic->tick.beats_again = false;
+	more = nic->tick.peers_again;
+	nic->tick.peers_again = false;
 	return more;
 }
 

@@ -387,7 +387,7 @@ void via_ether_hurry(struct via_ether_nic *nic)
 	spin_lock(&nic->lock);
 	nic->tick.next_live = jiffies;
 	/* Those that a round has come to are looked at again, too. */
-	nic->tick.beats_left = nic->peers->non;
+	nic->tick.peers_left = nic->peers->non;
 	arm(nic);
 	spin_unlock(&nic->lock);
 }

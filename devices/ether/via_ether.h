@@ -247,17 +247,17 @@ struct via_ether_runs {
  * @timer:	runs while a job is wanted
  * @armed, @at:	the timer is armed, for these jiffies, or runs
  * @next_live:	jiffies of the next look at peers and requests
- * @beats_left:	peers that this round of looks has not come to
- * @beats_again: the timer's own: one of those before has more to do
+ * @peers_left:	peers that this round of looks has not come to
+ * @peers_again: the timer's own: one of those before has more to do
  */
 struct via_ether_tick {
 	const struct via_tick_job *jobs;
 	struct timer_list timer;
 	bool armed;
-	bool beats_again;
+	bool peers_again;
 	unsigned long at;
 	unsigned long next_live;
-	u32 beats_left;
+	u32 peers_left;
 };
 
 /**
