@@ -65,14 +65,15 @@ u32 via_kernel_scan(struct via_vi *vi, struct via_queue *q)
 	if (what & VIA_SCAN_SETTLE)
 		atomic_or(VIA_BROKEN_CALL, &vi->broken);
 	if (!q->recv)
-		WRITE_ONCE(vi->kernel->dry, !(what & VIA_SCAN_MORE));
+		vi->kernel->dry = !(what & VIA_SCAN_MORE);
 	return via_queue_posted(q, &n) ? n : 0;
 }
 
 bool via_kernel_drained(struct via_vi *vi)
 {
 	/* Who posts after a scan that found nothing more has to ring. */
-	return READ_ONCE(vi->kernel->dry) || !via_kernel_scan(vi, &vi->sq);
+	lockdep_assert_held(&vi->sq.lock);
+	return vi->kernel->dry || !via_kernel_scan(vi, &vi->sq);
 }
 EXPORT_SYMBOL_GPL(via_kernel_drained);
 

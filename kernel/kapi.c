@@ -216,7 +216,6 @@ EXPORT_SYMBOL_GPL(via_kernel_post);
 
 void via_kernel_ring(struct via_vi *vi, bool recv)
 {
-	WRITE_ONCE(vi->kernel->dry, false);
 	/* Pairs with the barriers of via_send_sleep() and of a flush. */
 	smp_mb();
 	rcu_read_lock();

@@ -13,7 +13,7 @@
  * struct via_kernel_vi - of a VI whose owner is a consumer in the kernel
  * @own:	constant
  * @vi:		constant
- * @dry:	sq.lock to write: a scan has found nothing more
+ * @dry:	sq.lock: a scan has found nothing more, and no doorbell has rung since
  * @settle:	has a reference to the VI while it is queued
  * @takes:	both queue locks: VIA_TAKES_* of the other end
  * @told:	both queue locks: @reply came with the answer to its attempt; else it

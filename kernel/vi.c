@@ -446,11 +446,14 @@ int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma)
 	return ret;
 }
 
-static int via_trap_send(struct via_vi *vi)
+static __always_inline int via_trap_send(struct via_vi *vi, bool kernel)
 {
 	int ret = 0;
 
 	spin_lock_bh(&vi->sq.lock);
+	/* Under the lock: not before a scan that ends now says that all was found. */
+	if (kernel)
+		vi->kernel->dry = false;
 	vi->traps++;
 	trace_via_doorbell(vi, false);
 	if (likely(vi->state == VIA_STATE_CONNECTED && !via_vi_is_broken(vi)))
@@ -488,7 +491,7 @@ static int via_trap_recv(struct via_vi *vi)
 
 int via_vi_ring(struct via_vi *vi, bool recv)
 {
-	return recv ? via_trap_recv(vi) : via_trap_send(vi);
+	return recv ? via_trap_recv(vi) : via_trap_send(vi, true);
 }
 
 int via_vi_trap(struct via_file *f, u32 op, u32 id)
@@ -500,7 +503,8 @@ int via_vi_trap(struct via_file *f, u32 op, u32 id)
 	rcu_read_lock();
 	vi = via_vi_lookup(f->nic, id & 0xffff);
 	if (likely(vi && vi->id == id && vi->file == f))
-		ret = op == VIA_OP_SEND ? via_trap_send(vi) : via_trap_recv(vi);
+		ret = op == VIA_OP_SEND ? via_trap_send(vi, false) :
+					  via_trap_recv(vi);
 	rcu_read_unlock();
 	return ret;
 }

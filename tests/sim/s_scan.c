@@ -23,6 +23,7 @@ static struct side {
 	u8 *buf;
 } side[2];			/* the server, the client */
 static const u8 *server_mac;
+static u32 rests;			/* ns between messages at most; 0: none */
 static bool listens, ended;
 
 static u32 scan(struct via_vi *vi, bool recv)
@@ -181,6 +182,9 @@ static void sends(struct side *s)
 		while (i - READ_ONCE(s->done) >= ENTRIES && !s->over)
 			sim_pause(sim_dice(2) * 1000 + 1);
 		post(s, i);
+		/* About as long as an acknowledgement takes: scans and doorbells meet. */
+		if (rests && sim_dice(2))
+			sim_pause(sim_dice(rests) + 1);
 	}
 	while (READ_ONCE(s->done) < MESSAGES && !READ_ONCE(s->over))
 		sim_pause(100000);
@@ -195,6 +199,7 @@ static void scanned(void)
 
 	sim_config.max_time = sim_clock + 100 * SEC;
 	memset(side, 0, sizeof(side));
+	rests = sim_dice(2) * 100000;
 	listens = false;
 	ended = false;
 	sim_wire.loss = sim_dice(2) * 100;
@@ -209,6 +214,6 @@ static void scanned(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(kernel_scan, .name = "kernel-scan", .run = scanned, .runs = 10,
+SIM_SCENARIO(kernel_scan, .name = "kernel-scan", .run = scanned, .runs = 60,
 	     .max_vi = 16,
 	     .what = "a consumer whose program rings only where nobody looks already")
