@@ -20,6 +20,7 @@ enum sent {
 	SENT_BLOCKED,		/* the NIC is full */
 	SENT_BUDGET,		/* enough for one call */
 	SENT_BROKEN,		/* the connection is to break */
+	SENT_GONE,		/* of an answer: its memory may not be read; send_read.c */
 };
 
 struct burst {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Frames without data, as they come: each to what handles it. */
 
+#include "../../kernel/via_conn.h"
 #include "ack.h"
 #include "acks.h"
 #include "admit.h"
@@ -51,6 +52,26 @@ static bool end_fits(const struct via_ether_vi *ev,
 	return via_ether_sent(ev, h->ack) && h->seq - ev->rcv.win.next <= ahead;
 }
 
+/* Is the oldest frame in flight one of an answer whose memory had gone? */
+static bool answer_had_gone(struct via_ether_vi *ev)
+{
+	const struct via_win_record *rec;
+
+	if (!via_win_flight(&ev->snd.win))
+		return false;
+	rec = via_win_rec(&ev->snd.win, ev->snd.win.una);
+	return rec->kind & VIA_REC_ANSWER &&
+	       via_ether_answer_of(ev, rec->index)->gone;
+}
+
+/* The peer ends the connection for what this end has refused. */
+static void refused_again(struct via_ether_vi *ev)
+{
+	via_ether_count(ev->nic, READS_REFUSED);
+	via_vi_error(ev->vi, VIA_ERR_RDMAR_PROT, VIA_ST_OP_RDMA_READ >> 16, 0);
+	via_conn_fault(ev->vi, VIA_KERNEL_FAULT_LOCAL_ACCESS);
+}
+
 /*
  * The peer says that it has left; what it got before is complete.  False: it
  * may be another that says so.
@@ -79,7 +100,9 @@ static bool rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 		 * oldest read that wants data.
 		 */
 		una = ev->snd.win.una;
-		if (st && ev->conn.reliable && via_win_flight(&ev->snd.win) &&
+		if (h->reason == VIA_WIRE_R_READ && answer_had_gone(ev))
+			refused_again(ev);
+		else if (st && ev->conn.reliable && via_win_flight(&ev->snd.win) &&
 		    !(via_win_rec(&ev->snd.win, una)->kind & VIA_REC_ANSWER))
 			via_ether_offender(vi, via_win_rec(&ev->snd.win, una)->index,
 					   st);

@@ -245,6 +245,7 @@ static u32 place_read(struct via_vi *vi, const struct via_frame_hdr *h)
 	a->rhandle = h->rhandle;
 	a->len = h->msg_len;
 	a->seq = h->seq;
+	a->gone = false;
 	/* Pairs with the acquire in via_ether_send_answer(): it is filled. */
 	smp_store_release(&ev->answers.tail, ev->answers.tail + 1);
 	via_ether_count(ev->nic, READS_IN);
@@ -266,6 +267,15 @@ static u32 take_payload(struct via_vi *vi, struct via_desc *d,
 	return st;
 }
 
+/* The target could not send its data again: see send_read.c.  Both queue locks held. */
+static noinline u32 read_refused(struct via_vi *vi,
+				 const struct via_ether_read *rd)
+{
+	via_ether_offender(vi, rd->index, VIA_ST_RDMA_PROT_ERROR);
+	via_conn_fault(vi, VIA_KERNEL_FAULT_PEER_READ);
+	return VIA_WIRE_R_READ;
+}
+
 /*
  * Data for the oldest read of ours.  Whatever the peer says, nothing is
  * written but the next bytes of that read.  Both queue locks held, else there
@@ -277,6 +287,7 @@ static u32 place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 	struct via_ether_vi *ev = vi->priv;
 	struct via_ether_read *rd;
 	struct via_desc *d;
+	bool gone;
 	u32 st;
 
 	if (!ev->rcv.both || ev->reads.head == ev->reads.tail)
@@ -284,8 +295,9 @@ static u32 place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 	lockdep_assert_held(&vi->sq.lock);
 	rd = &ev->reads.read[ev->reads.head % VIA_ETHER_READS];
 	d = via_send_entry(vi, rd->index);
-	if (h->reads != (u16)rd->seq || h->msg_len != d->length ||
-	    h->offset != rd->off)
+	gone = !h->msg_len && d->length;
+	if (h->reads != (u16)rd->seq ||
+	    (!gone && (h->msg_len != d->length || h->offset != rd->off)))
 		return VIA_WIRE_R_PROTOCOL;
 	/*
 	 * The answer acknowledges the READ and all before it, even if the
@@ -294,6 +306,8 @@ static u32 place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 	 */
 	if (!via_seq_before(rd->seq, ev->snd.win.una))
 		via_ether_ack(vi, rd->seq + 1, NULL, 0, VIA_WIRE_DELAY_MAX);
+	if (unlikely(gone))
+		return read_refused(vi, rd);
 	st = take_payload(vi, d, h, f);
 	if (unlikely(st)) {
 		via_ether_offender(vi, rd->index, st);

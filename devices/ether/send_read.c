@@ -7,6 +7,17 @@
  * answers under sq.lock with READ_DATA frames in its own stream: windowed,
  * acknowledged, sent again, and gathered anew each time.  The data goes into
  * the descriptor in the initiator's send ring.  Reads are answered in order.
+ *
+ * A read that may not be answered is refused, and the connection ends by that:
+ *
+ *  1. The offender is the initiator's oldest open read.  So one is refused in its turn,
+ *     when all answers before it are acknowledged.
+ *  2. Data that has been sent may have arrived, and the target's program may know so by
+ *     another way than the acknowledgement, and have ended its memory.  So when it is to
+ *     be sent again and may not be read any more, the initiator decides: the frame is
+ *     sent without bytes.  One that has the data takes it for what came twice; to one
+ *     that has not it is the refusal, and it ends the connection.
+ *  3. The reason goes with DISCONNECT, as often as timewait.c says.
  */
 
 #include "burst.h"
@@ -106,6 +117,7 @@ static enum sent refuse(struct burst *b)
 	return SENT_BROKEN;
 }
 
+/* SENT_GONE: the bytes may not be read, or not any more. */
 static enum sent put_answer(struct burst *b, const struct via_read_answer *a,
 			    u32 seq, u32 off, u32 len, u8 flags)
 {
@@ -128,10 +140,37 @@ static enum sent put_answer(struct burst *b, const struct via_read_answer *a,
 	if (unlikely(via_read_fetch(b->vi, a->rhandle, a->raddr + off,
 				    buf.data + size, len))) {
 		b->nic->ops->tx_drop(b->nic, &b->tx, &buf);
-		return refuse(b);
+		return SENT_GONE;
 	}
 	return told(b, close_frame(b, size, len, &buf), VIA_WIRE_READ_DATA,
 		    flags, seq, size + len);
+}
+
+/* Those before it get their data first. */
+static enum sent refuse_in_turn(struct burst *b)
+{
+	const struct via_answers *answers = &b->ev->answers;
+
+	return answers->head == answers->next ? refuse(b) : SENT_WINDOW;
+}
+
+/* What was sent before, and may have arrived, without its bytes: see above. */
+static noinline enum sent put_gone(struct burst *b, struct via_read_answer *a,
+				   u32 seq, u8 flags)
+{
+	u32 size = hdr_size(b->ev, VIA_WIRE_SEND_HDR);
+	struct via_wire_data *data;
+	struct via_ether_buf buf;
+
+	data = open_frame(b, VIA_WIRE_READ_DATA, flags, seq, size, 0, &buf);
+	if (!data)
+		return SENT_BLOCKED;
+	data->msg_len = 0;
+	data->offset = 0;
+	data->reads = cpu_to_be16((u16)a->seq);
+	a->gone = true;
+	return told(b, close_frame(b, size, 0, &buf), VIA_WIRE_READ_DATA,
+		    flags, seq, size);
 }
 
 enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
@@ -188,9 +227,7 @@ enum sent via_ether_send_answer(struct burst *b)
 		goto done;
 	if (!ev->answers.off && unlikely(via_read_check(b->vi, a->rhandle,
 							a->raddr, a->len)))
-		/* Those before it get their data first. */
-		return ev->answers.head == ev->answers.next ? refuse(b) :
-							      SENT_WINDOW;
+		return refuse_in_turn(b);
 	do {
 		off = ev->answers.off;
 		len = min(a->len - off, ev->conn.seg_send);
@@ -207,7 +244,7 @@ enum sent via_ether_send_answer(struct burst *b)
 			flags = VIA_WIRE_PUSH;
 		r = put_answer(b, a, ev->snd.win.nxt, off, len, flags);
 		if (r)
-			return r;
+			return r == SENT_GONE ? refuse_in_turn(b) : r;
 		b->room--;
 		if (!off)
 			WRITE_ONCE(ev->reads.pending, ev->reads.pending + 1);
@@ -227,10 +264,14 @@ done:
 enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags)
 {
 	struct via_win_record *rec = via_win_rec(&b->ev->snd.win, seq);
+	struct via_read_answer *a;
+	enum sent r;
 
-	if (rec->kind & VIA_REC_ANSWER)
-		return put_answer(b, via_ether_answer_of(b->ev, rec->index), seq,
-				  rec->offset, rec->len, flags);
+	if (rec->kind & VIA_REC_ANSWER) {
+		a = via_ether_answer_of(b->ev, rec->index);
+		r = put_answer(b, a, seq, rec->offset, rec->len, flags);
+		return r == SENT_GONE ? put_gone(b, a, seq, flags) : r;
+	}
 	/* Still in the ring: it completes after this frame is acknowledged. */
 	return put_read(b, via_send_entry(b->vi, rec->index), seq, flags);
 }
