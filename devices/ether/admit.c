@@ -7,6 +7,7 @@
 #include "../../kernel/via_conn.h"
 #include "admit.h"
 #include "allow.h"
+#include "end.h"
 #include "seal.h"
 #include "session.h"
 #include "stats.h"
@@ -382,6 +383,21 @@ void via_ether_send_version(struct via_ether_nic *nic,
 		via_ether_count(nic, VERSIONS_OUT);
 }
 
+/* It has ended here, and the peer has not answered that: it is told again, and why. */
+static bool tell_again(struct via_ether_nic *nic, const struct via_frame_hdr *h,
+		       const struct via_ether_frame *f)
+{
+	struct via_end_frame end;
+	struct via_peer *peer = via_timewait_left(nic, f->src, h, &end);
+
+	if (likely(!peer))
+		return false;
+	if (via_ether_may_answer(nic, f->src, VIA_LIMIT_ANSWER, f->len,
+				 VIA_WIRE_END_LEN))
+		via_ether_send_disconnect(peer, &end);
+	return true;
+}
+
 void via_ether_reset_unknown(struct via_ether_nic *nic,
 			     const struct via_frame_hdr *h,
 			     const struct via_ether_frame *f, bool no_vi)
@@ -394,6 +410,8 @@ void via_ether_reset_unknown(struct via_ether_nic *nic,
 		return;
 	/* An answer that names no end would be malformed. */
 	if (!h->dst || !h->cookie || !via_ether_allowed(nic, f->src))
+		return;
+	if (tell_again(nic, h, f))
 		return;
 	via_ether_send_reset(nic, f->src, h->dst, h->cookie,
 			     h->type == VIA_WIRE_ACK ? h->ack : h->seq, f->len);

@@ -279,6 +279,7 @@ struct via_peer {
  *		first, and how many
  * @timewaits, @ntimewait: DISCONNECTs to be sent again, in the order of their times
  * @named:	the same by peer, dst and cookie
+ * @left:	the same by peer, src and this end's cookie
  */
 struct via_peers {
 	u32 seed;
@@ -293,6 +294,7 @@ struct via_peers {
 	struct list_head timewaits;
 	u32 ntimewait;
 	struct hlist_head named[1 << VIA_PEER_TIMEWAIT_BITS];
+	struct hlist_head left[1 << VIA_PEER_TIMEWAIT_BITS];
 };
 
 /* 0 or -ENOMEM.  May sleep. */

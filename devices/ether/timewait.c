@@ -8,6 +8,16 @@
  * disconnect all the time add to the wire: 2,048 frames a second.  A
  * DISCONNECT without a place, or memory, is sent once; if that is lost,
  * HEARTBEAT_ACK finds it (keepalive.c).
+ *
+ *  1. DISCONNECT says why the connection has ended, RESET does not.  So as long as
+ *     DISCONNECT is not answered, it is also the answer to frames of that connection,
+ *     and no RESET overtakes it.
+ *  2. So the other end learns the reason from the first frame about the end that
+ *     arrives.  It does not where each is lost until it gives the connection up: by LIST
+ *     or silence (keepalive.c), or since its frames are not acknowledged; or where this
+ *     host has forgotten it, after via_ether_dead().  That takes three lost frames at
+ *     least, DISCONNECTs and what asks for one.  Then its oldest descriptor has
+ *     VIA_ST_TRANSPORT_ERROR, or all are flushed.
  */
 
 #include <linux/slab.h>
@@ -25,16 +35,20 @@
  * struct via_timewait - a DISCONNECT that is sent again
  * @link:	nic->lock: on the list of the NIC
  * @node:	nic->lock: among those of its peer, id and cookie
+ * @own:	nic->lock: the same by the names of this end
  * @peer:	constant, with a use of it
  * @end:	constant: what it says
+ * @cookie:	constant: of this end
  * @next:	nic->lock: jiffies when it is due
  * @left:	nic->lock: repetitions
  */
 struct via_timewait {
 	struct list_head link;
 	struct hlist_node node;
+	struct hlist_node own;
 	struct via_peer *peer;
 	struct via_end_frame end;
+	u64 cookie;
 	unsigned long next;
 	u32 left;
 };
@@ -44,13 +58,23 @@ static unsigned long period(void)
 	return via_ether_dead() / REPEATS;
 }
 
+static u32 place_of(const struct via_peer *peer, u32 id, u64 cookie)
+{
+	return via_peer_hash(peer, id, cookie) &
+	       ((1u << VIA_PEER_TIMEWAIT_BITS) - 1);
+}
+
 static struct hlist_head *bucket(const struct via_peer *peer, u32 id,
 				 u64 cookie)
 {
-	u32 i = via_peer_hash(peer, id, cookie) &
-		((1u << VIA_PEER_TIMEWAIT_BITS) - 1);
+	return &peer->nic->peers->named[place_of(peer, id, cookie)];
+}
 
-	return &peer->nic->peers->named[i];
+/* The same by the names of this end. */
+static struct hlist_head *own_bucket(const struct via_peer *peer, u32 id,
+				     u64 cookie)
+{
+	return &peer->nic->peers->left[place_of(peer, id, cookie)];
 }
 
 /* Both queue locks held, BH off. */
@@ -69,6 +93,7 @@ void via_timewait_begin(struct via_ether_vi *ev, const struct via_end_frame *end
 	*tw = (struct via_timewait) {
 		.peer = ev->peer,
 		.end = *end,
+		.cookie = ev->conn.cookie,
 		.next = jiffies + period(),
 		.left = REPEATS,
 	};
@@ -78,6 +103,7 @@ void via_timewait_begin(struct via_ether_vi *ev, const struct via_end_frame *end
 	peers->ntimewait++;
 	list_add_tail(&tw->link, &peers->timewaits);
 	hlist_add_head(&tw->node, bucket(tw->peer, end->dst, end->cookie));
+	hlist_add_head(&tw->own, own_bucket(tw->peer, end->src, tw->cookie));
 	spin_unlock(&nic->lock);
 }
 
@@ -86,6 +112,7 @@ static void drop(struct via_ether_nic *nic, struct via_timewait *tw)
 {
 	list_del(&tw->link);
 	hlist_del(&tw->node);
+	hlist_del(&tw->own);
 	nic->peers->ntimewait--;
 	via_peer_timewaits(tw->peer, -1);
 	via_peer_drop(tw->peer);
@@ -151,6 +178,29 @@ bool via_timewait_has(const struct via_peer *peer,
 		found |= tw->end.cookie == h->cookie && tw->peer == peer;
 	spin_unlock(&peer->nic->lock);
 	return found;
+}
+
+struct via_peer *via_timewait_left(struct via_ether_nic *nic, const u8 *host,
+				   const struct via_frame_hdr *h,
+				   struct via_end_frame *end)
+{
+	struct via_peer *peer = via_peer_find(nic, host);
+	const struct via_timewait *tw;
+	bool found = false;
+
+	if (!peer)
+		return NULL;
+	spin_lock(&nic->lock);
+	hlist_for_each_entry(tw, own_bucket(peer, h->dst, h->cookie), own) {
+		if (tw->cookie == h->cookie && tw->end.src == h->dst &&
+		    tw->peer == peer) {
+			*end = tw->end;
+			found = true;
+			break;
+		}
+	}
+	spin_unlock(&nic->lock);
+	return found ? peer : NULL;
 }
 
 void via_timewait_acked(struct via_ether_nic *nic, const u8 *host,

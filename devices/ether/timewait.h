@@ -19,6 +19,13 @@ bool via_timewait_run(struct via_ether_nic *nic);
 /* Is DISCONNECT_ACK of one that is sent again?  RCU read side, BH off. */
 bool via_timewait_has(const struct via_peer *peer,
 		      const struct via_frame_hdr *h);
+/*
+ * The peer, if the frame is of a connection whose DISCONNECT it has not answered; and
+ * what that says.  RCU read side, BH off.
+ */
+struct via_peer *via_timewait_left(struct via_ether_nic *nic, const u8 *host,
+				   const struct via_frame_hdr *h,
+				   struct via_end_frame *end);
 /* DISCONNECT_ACK: the other end has heard it.  RCU read side, BH off. */
 void via_timewait_acked(struct via_ether_nic *nic, const u8 *host,
 			const struct via_frame_hdr *h);
