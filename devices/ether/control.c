@@ -102,8 +102,9 @@ static bool rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 		una = ev->snd.win.una;
 		if (h->reason == VIA_WIRE_R_READ && answer_had_gone(ev))
 			refused_again(ev);
-		else if (st && ev->conn.reliable && via_win_flight(&ev->snd.win) &&
-		    !(via_win_rec(&ev->snd.win, una)->kind & VIA_REC_ANSWER))
+		else if (st && ev->conn.reliable &&
+			 via_win_flight(&ev->snd.win) &&
+			 !(via_win_rec(&ev->snd.win, una)->kind & VIA_REC_ANSWER))
 			via_ether_offender(vi, via_win_rec(&ev->snd.win, una)->index,
 					   st);
 		else if (h->reason == VIA_WIRE_R_READ &&

@@ -827,10 +827,29 @@ mutant("answers-survive", "devices/ether/conn.c", "sim", "",
        ("	ev->answers.tail = 0;\n", ""), sim="end hostile")
 mutant("read-beside", "devices/ether/recv.c", "sim", "",
        "a peer's answer to a read may leave out bytes",
-       ("	if (h->reads != (u16)rd->seq || h->msg_len != d->length ||\n"
-        "	    h->offset != rd->off)",
-        "	if (h->reads != (u16)rd->seq || h->msg_len != d->length)"),
+       ("	    (!gone && (h->msg_len != d->length || h->offset != rd->off)))",
+        "	    (!gone && h->msg_len != d->length))"),
        sim="hostile")
+mutant("read-gone-ends", "devices/ether/send_read.c", "sim", "",
+       "memory that goes behind a read ends its connection",
+       ("		return r == SENT_GONE ? put_gone(b, a, seq, flags) : r;",
+        "		return r == SENT_GONE ? refuse(b) : r;"),
+       sim="kernel loss")
+mutant("read-gone-turn", "devices/ether/send_read.c", "sim", "",
+       "the middle of an answer is refused before those ahead of it",
+       ("			return r == SENT_GONE ? refuse_in_turn(b) : r;",
+        "			return r == SENT_GONE ? refuse(b) : r;"),
+       sim="kernel loss")
+mutant("read-gone-whose", "devices/ether/control.c", "sim", "",
+       "the target does not know that the refusal was its own",
+       ("		if (h->reason == VIA_WIRE_R_READ && answer_had_gone(ev))\n"
+        "			refused_again(ev);\n		else if (st &&",
+        "		if (st &&"),
+       sim="kernel loss")
+mutant("reset-overtakes", "devices/ether/admit.c", "sim", "",
+       "RESET answers a frame whose connection has ended for a reason",
+       ("	if (tell_again(nic, h, f))\n		return;\n", ""),
+       sim="kernel loss")
 mutant("read-done-early", "devices/ether/ack.c", "wire", "read.many order.fifo",
        "what is acknowledged behind a read is done before it",
        ("	while (q->head != q->next && ev->reads.acked_late & late_bit(q->head)) {\n"
