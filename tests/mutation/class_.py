@@ -835,11 +835,6 @@ mutant("read-gone-ends", "devices/ether/send_read.c", "sim", "",
        ("		return r == SENT_GONE ? put_gone(b, a, seq, flags) : r;",
         "		return r == SENT_GONE ? refuse(b) : r;"),
        sim="kernel loss")
-mutant("read-gone-turn", "devices/ether/send_read.c", "sim", "",
-       "the middle of an answer is refused before those ahead of it",
-       ("			return r == SENT_GONE ? refuse_in_turn(b) : r;",
-        "			return r == SENT_GONE ? refuse(b) : r;"),
-       sim="kernel loss")
 mutant("read-gone-whose", "devices/ether/control.c", "sim", "",
        "the target does not know that the refusal was its own",
        ("		if (h->reason == VIA_WIRE_R_READ && answer_had_gone(ev))\n"

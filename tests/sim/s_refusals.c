@@ -30,7 +30,7 @@ static struct side {
 	struct via_vi *vi;
 	struct via_listener listener;
 	struct via_conn *asked;		/* with a reference */
-	struct via_kernel_mem *mem;
+	struct via_kernel_mem *mem, *stays;
 	struct page *pages[PAGES];
 	u32 ptag;
 	struct post post[POSTS];
@@ -141,7 +141,7 @@ static const struct via_kernel_ops hooks = {
 
 static void begin(struct side *s, const char *nic)
 {
-	static const struct via_kernel_limits limits = { .vis = 1, .pages = PAGES };
+	static const struct via_kernel_limits limits = { .vis = 1, .pages = 2 * PAGES };
 	struct via_vi_attrs attrs = {
 		.reliability = VIA_RELIABLE_DELIVERY,
 		.max_transfer = 32768,
@@ -154,7 +154,8 @@ static void begin(struct side *s, const char *nic)
 	sim_expect(s->buf && !IS_ERR(s->f), "");
 	sim_expect(!via_kernel_ptag_make(s->f, &s->ptag), "");
 	s->mem = via_kernel_mem_make(s->f, s->ptag, PAGES);
-	sim_expect(!IS_ERR(s->mem), "");
+	s->stays = via_kernel_mem_make(s->f, s->ptag, PAGES);
+	sim_expect(!IS_ERR(s->mem) && !IS_ERR(s->stays), "");
 	for (i = 0; i < PAGES; i++) {
 		s->pages[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
 		sim_expect(s->pages[i], "");
@@ -171,6 +172,7 @@ static void end(struct side *s)
 
 	via_kernel_vi_destroy(s->vi);
 	via_kernel_mem_free(s->mem);
+	via_kernel_mem_free(s->stays);
 	sim_expect(!via_kernel_ptag_unmake(s->f, s->ptag), "");
 	via_kernel_close(s->f);
 	for (i = 0; i < PAGES; i++)
@@ -178,10 +180,10 @@ static void end(struct side *s)
 	kfree(s->buf);
 }
 
-static u32 turn_on(struct side *s)
+static u32 turn_on(struct side *s, struct via_kernel_mem *mem)
 {
 	struct via_kernel_span span = {
-		.handle = via_kernel_mem_handle(s->mem) + 7,
+		.handle = via_kernel_mem_handle(mem) + 7,
 		.rights = VIA_RDMA_WRITE | VIA_RDMA_READ,
 		.start = START,
 		.len = BYTES,
@@ -189,7 +191,7 @@ static u32 turn_on(struct side *s)
 		.npages = 1 + (100 + BYTES - 1) / PAGE_SIZE,
 	};
 
-	sim_expect(!via_kernel_mem_on(s->mem, &span), "");
+	sim_expect(!via_kernel_mem_on(mem, &span), "");
 	return span.handle;
 }
 
@@ -290,18 +292,24 @@ static void expect_why(const struct side *s, u32 n, bool read)
 		   s->fault, side[0].fault);
 }
 
-/* It goes while reads are under way: the first one that is refused; the number posted: none. */
+/*
+ * It goes while reads are under way, some of other memory: the first one that is
+ * refused; the number posted: none.
+ */
 static u32 reads_under_way(struct side *s, u32 handle)
 {
+	u32 stays = turn_on(&side[0], side[0].stays);
 	u32 i, n = s->posted;
 
 	for (i = 0; i < UNDER_WAY; i++)
-		post(s, VIA_CTL_OP_RDMAREAD, handle);
+		post(s, VIA_CTL_OP_RDMAREAD, sim_dice(2) ? handle : stays);
 	sim_pause(sim_dice(sim_dice(2) ? 200 : 20000) * 1000 + 1);
 	via_kernel_mem_off(side[0].mem, handle);
 	await(s, n);
 	while (n < s->posted && !s->post[n].status)
 		n++;
+	sim_expect(n == s->posted || s->post[n].handle == handle ||
+		   w.ends_lost >= ENDS, "%u: its memory has not gone", n);
 	return n;
 }
 
@@ -313,7 +321,7 @@ static void initiator(void)
 
 	begin(s, "via_b");
 	connect(s);
-	handle = turn_on(&side[0]);
+	handle = turn_on(&side[0], side[0].mem);
 	w.lose = sim_dice(ENDS + 2);
 	n = 0;
 	if (!sim_dice(4))
