@@ -14,6 +14,32 @@
 
 #define PROMISE(e)	do { if (!(e)) abort(); } while (0)
 
+/* As a train: its frames are those that its headers, cut, tell of. */
+static void check_train(const struct via_frame_hdr *h, const uint8_t *frame,
+			uint32_t len, uint32_t seg)
+{
+	uint8_t head[VIA_WIRE_WRITE_HDR] __attribute__((aligned(8)));
+	struct via_frame_hdr all = *h, one, cut;
+	uint32_t k, at = 0;
+
+	if (!via_wire_join(&all, len, seg))
+		return;
+	PROMISE(all.frames > 1 && all.frames <= VIA_WIRE_TRAIN);
+	PROMISE(all.len <= all.msg_len - all.offset);
+	PROMISE(all.hdr_len + all.len <= len);
+	for (k = 0; k < all.frames; k++, at += one.len) {
+		via_wire_one_of(&all, seg, k, &one);
+		memcpy(head, frame, all.hdr_len);
+		via_wire_cut(head, k, seg, one.len, k + 1 == all.frames);
+		PROMISE(!via_wire_parse(head, all.hdr_len + one.len, &cut));
+		PROMISE(cut.seq == one.seq && cut.offset == one.offset &&
+			cut.len == one.len && cut.flags == one.flags &&
+			cut.offset == all.offset + at);
+		PROMISE(one.hdr_len == all.hdr_len + at && one.len);
+	}
+	PROMISE(at == all.len);
+}
+
 static void check_data(const struct via_frame_hdr *h)
 {
 	PROMISE(h->offset <= h->msg_len);
@@ -177,9 +203,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		PROMISE((h.flags & VIA_WIRE_SEALS) != VIA_WIRE_SEALS);
 		PROMISE(h.flags & VIA_WIRE_SEALS || !h.type ||
 			!via_wire_always_sealed(h.type));
-		if (h.type && h.type <= VIA_WIRE_READ_DATA)
+		if (h.type && h.type <= VIA_WIRE_READ_DATA) {
 			check_data(&h);
-		else if (via_wire_has_conn(h.type))
+			check_train(&h, frame, len, h.len);
+			check_train(&h, frame, len, data[0]);
+		} else if (via_wire_has_conn(h.type))
 			check_conn(frame);
 		else if (h.type == VIA_WIRE_NAME_QUERY ||
 			 h.type == VIA_WIRE_NAME_REPLY)

@@ -118,6 +118,46 @@ static enum via_wire_error parse_read_data(const struct via_wire *w, u32 len,
 	       VIA_WIRE_BAD_FIELD : VIA_WIRE_OK;
 }
 
+void via_wire_cut(void *p, u32 k, u32 seg, u32 len, bool last)
+{
+	struct via_wire *w = p;
+	struct via_wire_data *d = (struct via_wire_data *)(w + 1);
+
+	if (!last)
+		w->flags &= VIA_WIRE_IMMEDIATE;
+	d->seq = cpu_to_be32(be32_to_cpu(d->seq) + k);
+	d->offset = cpu_to_be32(be32_to_cpu(d->offset) + k * seg);
+	d->len = cpu_to_be16(len);
+}
+
+bool via_wire_join(struct via_frame_hdr *h, u32 len, u32 seg)
+{
+	u32 all = len - h->hdr_len;
+
+	if (!via_wire_data_hdr(h->type) || h->flags & VIA_WIRE_SEALS ||
+	    h->len != seg || all <= seg || all > h->msg_len - h->offset ||
+	    all > VIA_WIRE_TRAIN * seg)
+		return false;
+	h->frames = (all + seg - 1) / seg;
+	h->len = all;
+	return true;
+}
+
+void via_wire_one_of(const struct via_frame_hdr *h, u32 seg, u32 k,
+		     struct via_frame_hdr *one)
+{
+	u32 off = k * seg;
+
+	*one = *h;
+	one->frames = 1;
+	one->len = min(seg, h->len - off);
+	one->hdr_len += off;
+	one->offset += off;
+	one->seq += k;
+	if (k + 1 < h->frames)
+		one->flags &= VIA_WIRE_IMMEDIATE;
+}
+
 /* They rise, and between two of them there is a hole. */
 static bool good_ranges(const struct via_wire_range *r, u32 n)
 {

@@ -332,6 +332,7 @@ struct via_frame_hdr {
 	u32 dst;
 	u64 cookie;
 	u32 len;			/* payload bytes */
+	u32 frames;			/* of a train; else 1: the receiver's */
 	u32 hdr_len;			/* bytes before the payload, seal included */
 	u32 seq;			/* data, end */
 	u32 ack;			/* data, end, ACK */
@@ -463,6 +464,32 @@ static inline bool via_wire_ends(u8 type)
 {
 	return type >= VIA_WIRE_DISCONNECT && type <= VIA_WIRE_RESET;
 }
+
+/* Bytes of headers of a frame of data without a seal; 0: it is none. */
+static inline u32 via_wire_data_hdr(u8 type)
+{
+	if (type == VIA_WIRE_SEND || type == VIA_WIRE_READ_DATA)
+		return VIA_WIRE_SEND_HDR;
+	return type == VIA_WIRE_WRITE ? VIA_WIRE_WRITE_HDR : 0;
+}
+
+/* Frames of a train, at most. */
+#define VIA_WIRE_TRAIN		64u
+
+/*
+ * A train is several frames of one message behind one another that have one header,
+ * which is that of the first one, but that its flags ask for what the last one is to
+ * ask for.  Each carries @seg bytes, but the last one, which may carry fewer.
+ *
+ * Take it apart: @p is a copy of the header; make it that of the @k-th frame behind
+ * the first, which carries @len bytes.
+ */
+void via_wire_cut(void *p, u32 k, u32 seg, u32 len, bool last);
+/* A frame of @len bytes, @h, is a train: @h is of all of it.  False: it is none. */
+bool via_wire_join(struct via_frame_hdr *h, u32 len, u32 seg);
+/* Frame @k of the train @h: @one. */
+void via_wire_one_of(const struct via_frame_hdr *h, u32 seg, u32 k,
+		     struct via_frame_hdr *one);
 
 /* Bytes behind the headers for one of VIA_WIRE_SEALS, or none. */
 static inline u32 via_wire_seal_len(u8 seal)

@@ -5,6 +5,7 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
 #include "unit.h"
 #include "wire.h"
 
@@ -881,6 +882,78 @@ static void reads_a_name(void)
 	}
 }
 
+/* A train of frames with 100 bytes each, the first of a message. */
+static struct frame make_train(u8 type, u32 msg_len)
+{
+	struct frame f = make(type);
+
+	f.w.flags = VIA_WIRE_PUSH | VIA_WIRE_ACK_NOW | VIA_WIRE_IMMEDIATE;
+	f.d.seq = cpu_to_be32(0xfffffffe);
+	f.d.msg_len = cpu_to_be32(msg_len);
+	f.d.offset = cpu_to_be32(200);
+	f.d.len = cpu_to_be16(100);
+	return f;
+}
+
+static void joins_a_train(void)
+{
+	const u32 lens[] = { 100, 100, 100, 7 };
+	struct frame f = make_train(VIA_WIRE_SEND, 507), cut;
+	u32 hdr = VIA_WIRE_SEND_HDR, k, at = 0;
+	struct via_frame_hdr h, one;
+
+	CU_ASSERT_FATAL(!via_wire_parse(&f, hdr + 307, &h));
+	CU_ASSERT_FATAL(via_wire_join(&h, hdr + 307, 100));
+	CU_ASSERT_EQUAL(h.frames, 4);
+	CU_ASSERT_EQUAL(h.len, 307);
+	CU_ASSERT_EQUAL(h.seq, 0xfffffffe);
+	for (k = 0; k < 4; at += lens[k++]) {
+		via_wire_one_of(&h, 100, k, &one);
+		CU_ASSERT_EQUAL(one.seq, 0xfffffffe + k);
+		CU_ASSERT_EQUAL(one.offset, 200 + at);
+		CU_ASSERT_EQUAL(one.hdr_len, hdr + at);
+		CU_ASSERT_EQUAL(one.len, lens[k]);
+		CU_ASSERT_EQUAL(one.frames, 1);
+		CU_ASSERT_EQUAL(one.flags, k == 3 ? h.flags :
+						    VIA_WIRE_IMMEDIATE);
+		cut = f;
+		via_wire_cut(&cut, k, 100, lens[k], k == 3);
+		CU_ASSERT_EQUAL(be32_to_cpu(cut.d.seq), one.seq);
+		CU_ASSERT_EQUAL(be32_to_cpu(cut.d.offset), one.offset);
+		CU_ASSERT_EQUAL(be16_to_cpu(cut.d.len), one.len);
+		CU_ASSERT_EQUAL(cut.w.flags, one.flags);
+	}
+}
+
+static void refuses_train(const struct frame *f, u32 len, u32 seg)
+{
+	struct via_frame_hdr h, before;
+
+	CU_ASSERT_FATAL(!via_wire_parse(f, len, &h));
+	before = h;
+	CU_ASSERT(!via_wire_join(&h, len, seg));
+	CU_ASSERT(!memcmp(&h, &before, sizeof(h)));
+}
+
+static void refuses_trains(void)
+{
+	u32 hdr = VIA_WIRE_SEND_HDR;
+	struct frame f = make_train(VIA_WIRE_SEND, 507);
+
+	refuses_train(&f, hdr + 307, 99);	/* not what its header says */
+	refuses_train(&f, hdr + 100, 100);	/* one frame */
+	refuses_train(&f, hdr + 308, 100);	/* beyond the message */
+	f.w.flags = VIA_WIRE_SUM;
+	refuses_train(&f, hdr + 300, 100);
+	f = make_train(VIA_WIRE_SEND, 100000);
+	refuses_train(&f, hdr + VIA_WIRE_TRAIN * 100 + 1, 100);
+	f = make(VIA_WIRE_READ);
+	f.d.msg_len = cpu_to_be32(5000);
+	refuses_train(&f, VIA_WIRE_WRITE_HDR + 300, 0);
+	f = make(VIA_WIRE_ACK);
+	refuses_train(&f, VIA_WIRE_ACK_LEN + 300, 100);
+}
+
 /* Whatever the bytes: nothing outside is read, and what is accepted holds. */
 static void survives_noise(void)
 {
@@ -937,4 +1010,6 @@ UNIT_MAIN("wire",
 	  { "reads a seal", reads_a_seal },
 	  { "reads a request", reads_a_request },
 	  { "reads a name", reads_a_name },
+	  { "joins and cuts a train", joins_a_train },
+	  { "refuses what is no train", refuses_trains },
 	  { "survives noise", survives_noise });
