@@ -21,6 +21,7 @@ enum sent {
 	SENT_BUDGET,		/* enough for one call */
 	SENT_BROKEN,		/* the connection is to break */
 	SENT_GONE,		/* of an answer: its memory may not be read; send_read.c */
+	SENT_NO_TRAIN,		/* nothing: one frame is to be sent */
 };
 
 struct burst {
@@ -106,6 +107,26 @@ void via_ether_recovered(struct via_ether_vi *ev);
  * looked at it when it came.  sq.lock held.
  */
 void via_ether_catch_up(struct via_ether_vi *ev);
+
+/* Frame @seq is timed, and the peer is not to wait before it answers. */
+static inline bool asks_now(struct via_ether_vi *ev, u32 seq)
+{
+	if (likely(!(ev->snd.odd & VIA_ODD_ASK)) || ev->rto.timing)
+		return false;
+	ev->snd.odd &= ~VIA_ODD_ASK;
+	via_rto_ask(&ev->rto, seq, jiffies);
+	return true;
+}
+
+/* The flags of a frame behind which nothing follows.  sq.lock held. */
+static inline u8 push_flags(struct via_ether_vi *ev)
+{
+	u8 flags = VIA_WIRE_PUSH;
+
+	if (unlikely(READ_ONCE(ev->nic->ack_deadline.kept)))
+		flags |= via_ether_ack_deadline(ev);
+	return flags;
+}
 
 /* Time one frame per tick: that is often enough, and the clock costs. */
 static inline void time_frame(struct via_ether_vi *ev, u32 seq)

@@ -513,7 +513,8 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 	u32 why = place(vi, h, f);
 	enum ack ack = ACK_LATER;
 
-	if (likely(!why) && unlikely(via_win_taken(&ev->rcv.win))) {
+	if (likely(!why) &&
+	    unlikely(via_win_taken_run(&ev->rcv.win, h->frames))) {
 		/* It was sent again, or is late. */
 		if (h->flags & VIA_WIRE_ACK_NOW)
 			via_ether_incast_lost(ev);
@@ -578,6 +579,35 @@ static noinline enum ack rx_reliable(struct via_vi *vi,
 }
 
 /*
+ * A train: at once where nothing is missing before it and nothing is held, else a
+ * frame at a time.
+ */
+static noinline enum ack rx_train(struct via_vi *vi,
+				  const struct via_frame_hdr *h,
+				  const struct via_ether_frame *f)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct via_frame_hdr one;
+	enum ack due = ACK_LATER;
+	u32 k;
+
+	if (ev->conn.reliable && h->seq == ev->rcv.win.next &&
+	    !ev->rcv.win.held)
+		return rx_next(vi, h, f);
+	for (k = 0; k < h->frames && !via_vi_is_broken(vi); k++) {
+		via_wire_one_of(h, f->train, k, &one);
+		if (ev->conn.reliable) {
+			due = max(due, rx_reliable(vi, &one, f));
+		} else {
+			rx_unreliable(vi, &one, f);
+			due = max(due, due_unreliable(ev, &one));
+			WRITE_ONCE(ev->rcv.heard_ack, h->ack);
+		}
+	}
+	return due;
+}
+
+/*
  * The same as rx_data() while reads are outstanding, with both queue locks
  * held from the start: the frame, or one held behind it, may have their data.
  */
@@ -599,7 +629,7 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 		if (unlikely(f->ce))
 			via_ether_echo_soon(ev);
 		ev->rcv.both = true;
-		due = rx_reliable(vi, h, f);
+		due = f->train ? rx_train(vi, h, f) : rx_reliable(vi, h, f);
 		ev->rcv.both = false;
 		/* Goes on sending, too, what waited for a read. */
 		if (!via_vi_is_broken(vi))
@@ -660,7 +690,9 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 	if (unlikely(f->ce))
 		via_ether_echo_soon(ev);
 	/* Most frames come in order: for them nothing is called but the agent. */
-	if (likely(ev->conn.reliable)) {
+	if (unlikely(f->train)) {
+		due = rx_train(vi, h, f);
+	} else if (likely(ev->conn.reliable)) {
 		due = likely(h->seq == ev->rcv.win.next) ? rx_next(vi, h, f) :
 							   rx_reliable(vi, h, f);
 	} else {
@@ -703,6 +735,21 @@ static void rx_bad(struct via_ether_nic *nic, const struct via_ether_frame *f,
 	}
 }
 
+/* A train is counted as its frames.  False: it is none. */
+static noinline bool rx_joined(struct via_ether_nic *nic,
+			       const struct via_ether_frame *f,
+			       struct via_frame_hdr *h)
+{
+	if (!via_wire_join(h, f->len, f->train)) {
+		rx_bad(nic, f, VIA_WIRE_BAD_LENGTH);
+		return false;
+	}
+	via_ether_count(nic, RX_TRAINS);
+	via_ether_count_add(nic, RX_FRAMES, h->frames - 1);
+	via_ether_count_add(nic, RX_BYTES, (h->frames - 1) * h->hdr_len);
+	return true;
+}
+
 void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 {
 	/* What a frame of its type has is filled in when it is parsed. */
@@ -716,6 +763,9 @@ void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 	if (unlikely(err))
 		return rx_bad(nic, f, err);
 	if (unlikely(h.flags & VIA_WIRE_SEALS) && !via_ether_open(nic, f, &h))
+		return;
+	h.frames = 1;
+	if (unlikely(f->train) && !rx_joined(nic, f, &h))
 		return;
 	switch (h.type) {
 	case VIA_WIRE_SEND:

@@ -17,6 +17,7 @@
 #include "share.h"
 #include "stats.h"
 #include "trace.h"
+#include "train.h"
 #include "vi.h"
 
 static __be16 notes_of(const struct via_desc *d)
@@ -132,24 +133,53 @@ static enum sent send_bad(struct burst *b, struct via_desc *d)
 	return SENT_BROKEN;
 }
 
-/* The next frame is timed, and the peer is not to wait before it answers. */
-static inline bool asks(struct via_ether_vi *ev)
+static u32 gather_train(struct via_vi *vi, struct via_desc *d, u32 off,
+			const struct via_ether_train *t)
 {
-	if (likely(!(ev->snd.odd & VIA_ODD_ASK)) || ev->rto.timing)
-		return false;
-	ev->snd.odd &= ~VIA_ODD_ASK;
-	via_rto_ask(&ev->rto, ev->snd.win.nxt, jiffies);
-	return true;
+	u32 status = 0, i;
+
+	for (i = 0; i < t->pieces && !status; i++) {
+		status = via_gather(vi, d, off, t->piece[i].len,
+				    t->piece[i].data);
+		off += t->piece[i].len;
+	}
+	return status;
 }
 
-/* The flags of a frame behind which nothing follows.  sq.lock held. */
-static inline u8 push_flags(struct via_ether_vi *ev)
+/* Several new frames of the current descriptor as a train. */
+static noinline enum sent send_train(struct burst *b, struct via_desc *d,
+				     u32 seg)
 {
-	u8 flags = VIA_WIRE_PUSH;
+	bool write = (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE;
+	struct via_ether_vi *ev = b->ev;
+	u32 off = ev->snd.off, status;
+	struct via_ether_train t = {
+		.hdr = write ? VIA_WIRE_WRITE_HDR : VIA_WIRE_SEND_HDR,
+		.seg = seg,
+	};
+	struct via_ether_buf buf;
+	enum sent r;
+	bool last;
+	u8 flags;
 
-	if (unlikely(READ_ONCE(ev->nic->ack_deadline.kept)))
-		flags |= via_ether_ack_deadline(ev);
-	return flags;
+	if (!via_train_begin(b, &t, d->length - off, &buf))
+		return SENT_NO_TRAIN;
+	last = off + t.bytes == d->length;
+	b->drained = last && via_send_drained(b->vi);
+	flags = via_train_flags(b, &t, b->drained);
+	fill_data(ev, d, buf.data, ev->snd.win.nxt, off, seg, flags, write);
+	status = gather_train(b->vi, d, off, &t);
+	if (unlikely(status)) {
+		d->status |= status;
+		b->nic->ops->tx_drop(b->nic, &b->tx, &buf);
+		return SENT_BROKEN;
+	}
+	r = via_train_end(b, &t, &buf, ev->snd.index, off,
+			  last ? VIA_REC_LAST : 0);
+	if (r)
+		return r;
+	ev->snd.off = off + t.bytes;
+	return last ? SENT_ALL : SENT_ON;
 }
 
 /* One new frame of the current descriptor. */
@@ -169,9 +199,14 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	/* The first frame goes with its descriptor. */
 	if (off && unlikely(!via_work_visit(b->work)))
 		return SENT_BUDGET;
+	if (via_train_may(b, d->length - off, seg)) {
+		r = send_train(b, d, seg);
+		if (r != SENT_NO_TRAIN)
+			return r;
+	}
 	b->drained = last && via_send_drained(b->vi);
 	if (b->room == b->half || (closes_window(b) && !b->drained) ||
-	    unlikely(asks(ev)))
+	    unlikely(asks_now(ev, tx->nxt)))
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
 		flags = push_flags(ev);

@@ -26,6 +26,7 @@
 #include "send_read.h"
 #include "stats.h"
 #include "trace.h"
+#include "train.h"
 #include "vi.h"
 
 /* Bytes before the payload. */
@@ -34,22 +35,13 @@ static u32 hdr_size(const struct via_ether_vi *ev, u32 headers)
 	return headers + ev->conn.seal_len;
 }
 
-/* Begin a frame: its room, and all but what the message's fields say. */
-static struct via_wire_data *open_frame(struct burst *b, u8 type, u8 flags,
-					u32 seq, u32 size, u32 len,
-					struct via_ether_buf *buf)
+/* The headers of a frame, but for what the message's fields say. */
+static struct via_wire_data *fill_frame(struct via_ether_vi *ev, void *p,
+					u8 type, u8 flags, u32 seq, u32 len)
 {
 	struct via_wire_data *data;
-	struct via_ether_nic *nic = b->nic;
-	struct via_ether_vi *ev = b->ev;
-	struct via_wire *h;
+	struct via_wire *h = p;
 
-	if (unlikely(!b->open && !burst_begin(b)))
-		return NULL;
-	if (unlikely(!nic->ops->tx_get(nic, &b->tx, &ev->peer->link, size + len,
-				       buf)))
-		return NULL;
-	h = (struct via_wire *)buf->data;
 	*h = ev->conn.head;
 	h->type = type;
 	h->flags = flags;
@@ -59,6 +51,22 @@ static struct via_wire_data *open_frame(struct burst *b, u8 type, u8 flags,
 	data->len = cpu_to_be16(len);
 	data->immediate = 0;
 	return data;
+}
+
+/* Begin a frame: its room, and all but what the message's fields say. */
+static struct via_wire_data *open_frame(struct burst *b, u8 type, u8 flags,
+					u32 seq, u32 size, u32 len,
+					struct via_ether_buf *buf)
+{
+	struct via_ether_nic *nic = b->nic;
+	struct via_ether_vi *ev = b->ev;
+
+	if (unlikely(!b->open && !burst_begin(b)))
+		return NULL;
+	if (unlikely(!nic->ops->tx_get(nic, &b->tx, &ev->peer->link, size + len,
+				       buf)))
+		return NULL;
+	return fill_frame(ev, buf->data, type, flags, seq, len);
 }
 
 /* @size bytes of headers, @len of payload. */
@@ -117,6 +125,15 @@ static enum sent refuse(struct burst *b)
 	return SENT_BROKEN;
 }
 
+/* What of the headers of READ_DATA the answer says. */
+static void fill_answer(struct via_wire_data *data,
+			const struct via_read_answer *a, u32 off)
+{
+	data->msg_len = cpu_to_be32(a->len);
+	data->offset = cpu_to_be32(off);
+	data->reads = cpu_to_be16((u16)a->seq);
+}
+
 /* SENT_GONE: the bytes may not be read, or not any more. */
 static enum sent put_answer(struct burst *b, const struct via_read_answer *a,
 			    u32 seq, u32 off, u32 len, u8 flags)
@@ -129,9 +146,7 @@ static enum sent put_answer(struct burst *b, const struct via_read_answer *a,
 	data = open_frame(b, VIA_WIRE_READ_DATA, flags, seq, size, len, &buf);
 	if (!data)
 		return SENT_BLOCKED;
-	data->msg_len = cpu_to_be32(a->len);
-	data->offset = cpu_to_be32(off);
-	data->reads = cpu_to_be16((u16)a->seq);
+	fill_answer(data, a, off);
 	if (len >= b->ev->conn.dma_from &&
 	    via_read_frags(b->vi, a->rhandle, a->raddr + off, len, &frags) &&
 	    put_dma(b, size, len, &buf, &frags))
@@ -212,16 +227,106 @@ enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
 	return SENT_ALL;
 }
 
+/* What has left of the answer: @len bytes at @off. */
+static void answer_sent(struct via_ether_vi *ev, u32 off, u32 len)
+{
+	if (!off)
+		WRITE_ONCE(ev->reads.pending, ev->reads.pending + 1);
+	ev->answers.off = off + len;
+}
+
+/* Is there nothing to send behind @off bytes of the newest answer? */
+static bool ends_all(const struct burst *b, const struct via_read_answer *a,
+		     u32 off, u32 tail)
+{
+	return off == a->len && b->ev->answers.next + 1 == tail &&
+	       via_send_drained(b->vi);
+}
+
+static u8 kind_of(const struct via_read_answer *a, u32 off)
+{
+	return VIA_REC_ANSWER | (off == a->len ? VIA_REC_LAST : 0);
+}
+
+static bool fetch_train(struct via_vi *vi, const struct via_read_answer *a,
+			u32 off, const struct via_ether_train *t)
+{
+	u32 i;
+
+	for (i = 0; i < t->pieces; i++) {
+		if (via_read_fetch(vi, a->rhandle, a->raddr + off,
+				   t->piece[i].data, t->piece[i].len))
+			return false;
+		off += t->piece[i].len;
+	}
+	return true;
+}
+
+/* Several frames of answer @a as a train.  As put_answer(). */
+static noinline enum sent answer_train(struct burst *b,
+				       const struct via_read_answer *a, u32 tail)
+{
+	struct via_ether_vi *ev = b->ev;
+	struct via_ether_train t = {
+		.hdr = VIA_WIRE_SEND_HDR,
+		.seg = ev->conn.seg_send,
+	};
+	u32 off = ev->answers.off;
+	struct via_ether_buf buf;
+	enum sent r;
+	u8 flags;
+
+	if (!via_train_begin(b, &t, a->len - off, &buf))
+		return SENT_NO_TRAIN;
+	flags = via_train_flags(b, &t, ends_all(b, a, off + t.bytes, tail));
+	fill_answer(fill_frame(ev, buf.data, VIA_WIRE_READ_DATA, flags,
+			       ev->snd.win.nxt, t.seg), a, off);
+	if (unlikely(!fetch_train(b->vi, a, off, &t))) {
+		b->nic->ops->tx_drop(b->nic, &b->tx, &buf);
+		return SENT_GONE;
+	}
+	r = via_train_end(b, &t, &buf, ev->answers.next, off,
+			  kind_of(a, off + t.bytes));
+	if (r == SENT_ON)
+		answer_sent(ev, off, t.bytes);
+	return r;
+}
+
+/* The next frame of answer @a, or several. */
+static enum sent answer_some(struct burst *b, const struct via_read_answer *a,
+			     u32 tail)
+{
+	struct via_ether_vi *ev = b->ev;
+	u32 off = ev->answers.off;
+	u32 len = min(a->len - off, ev->conn.seg_send);
+	u8 flags = 0;
+	enum sent r;
+
+	if (via_train_may(b, a->len - off, ev->conn.seg_send)) {
+		r = answer_train(b, a, tail);
+		if (r != SENT_NO_TRAIN)
+			return r;
+	}
+	if (b->room == b->half || closes_window(b))
+		flags = VIA_WIRE_ACK_NOW;
+	else if (ends_all(b, a, off + len, tail))
+		flags = VIA_WIRE_PUSH;
+	r = put_answer(b, a, ev->snd.win.nxt, off, len, flags);
+	if (r)
+		return r;
+	b->room--;
+	enter_frame(ev, ev->answers.next, off, len, kind_of(a, off + len));
+	answer_sent(ev, off, len);
+	return SENT_ON;
+}
+
 enum sent via_ether_send_answer(struct burst *b)
 {
 	struct via_ether_vi *ev = b->ev;
 	/* Pairs with the release in place_read(). */
 	u32 tail = smp_load_acquire(&ev->answers.tail);
 	struct via_read_answer *a = via_ether_answer_of(ev, ev->answers.next);
-	u32 off, len;
-	bool last;
 	enum sent r;
-	u8 flags;
 
 	if (ev->answers.next == tail)
 		goto done;
@@ -229,29 +334,14 @@ enum sent via_ether_send_answer(struct burst *b)
 							a->raddr, a->len)))
 		return refuse_in_turn(b);
 	do {
-		off = ev->answers.off;
-		len = min(a->len - off, ev->conn.seg_send);
-		last = off + len == a->len;
 		if (!b->room)
 			return SENT_WINDOW;
 		if (!via_work_visit(b->work))
 			return SENT_BUDGET;
-		flags = 0;
-		if (b->room == b->half || closes_window(b))
-			flags = VIA_WIRE_ACK_NOW;
-		else if (last && ev->answers.next + 1 == tail &&
-			 via_send_drained(b->vi))
-			flags = VIA_WIRE_PUSH;
-		r = put_answer(b, a, ev->snd.win.nxt, off, len, flags);
+		r = answer_some(b, a, tail);
 		if (r)
 			return r == SENT_GONE ? refuse_in_turn(b) : r;
-		b->room--;
-		if (!off)
-			WRITE_ONCE(ev->reads.pending, ev->reads.pending + 1);
-		enter_frame(ev, ev->answers.next, off, len, VIA_REC_ANSWER |
-			    (last ? VIA_REC_LAST : 0));
-		ev->answers.off = off + len;
-	} while (!last);
+	} while (ev->answers.off < a->len);
 	ev->answers.off = 0;
 	WRITE_ONCE(ev->answers.next, ev->answers.next + 1);
 done:

@@ -20,6 +20,8 @@
 	C(TX_FRAMES, "tx_frames") \
 	C(TX_BYTES, "tx_bytes") \
 	C(TX_BUSY, "tx_busy") \
+	C(RX_TRAINS, "rx_trains") \
+	C(TX_TRAINS, "tx_trains") \
 	C(TX_DMA, "tx_dma_frames") \
 	D(BAD_VERSION, "drop_version") \
 	D(BAD_TYPE, "drop_type") \

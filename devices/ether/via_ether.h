@@ -73,6 +73,30 @@ struct via_ether_buf {
 	void *priv;
 };
 
+/* Pieces of memory that the payload of a train lies in, at most. */
+#define VIA_ETHER_TRAIN_PIECES	3u
+
+/**
+ * struct via_ether_train - frames of one message that go out as one
+ * @hdr:	bytes of the headers, which are those of the first frame; its flags
+ *		are for the last one
+ * @seg:	bytes of payload of each frame, but for the last one
+ * @bytes:	of payload of all, more than @seg; lowered to what there is room for,
+ *		then a multiple of @seg
+ * @pieces:	how many of @piece there are
+ * @piece:	where they go, in a row
+ */
+struct via_ether_train {
+	u32 hdr;
+	u32 seg;
+	u32 bytes;
+	u32 pieces;
+	struct {
+		u8 *data;
+		u32 len;
+	} piece[VIA_ETHER_TRAIN_PIECES];
+};
+
 struct via_ether_ops {
 	struct module *owner;		/* stays while a program has it open */
 	struct via_device_ops ka;	/* the class fills it in */
@@ -148,6 +172,20 @@ struct via_ether_ops {
 	/** @tx_drop: give back what tx_get() gave. */
 	void (*tx_drop)(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			struct via_ether_buf *buf);
+	/**
+	 * @tx_get_train: room for a train of frames towards @link, of two at
+	 * least, whose headers go to @buf->data.  What takes it apart calls
+	 * via_ether_cut().  False: send them one by one.  Called while
+	 * @nic->trains is set; tx_drop() gives it back.  Optional.
+	 */
+	bool (*tx_get_train)(struct via_ether_nic *nic,
+			     struct via_ether_tx *tx,
+			     const struct via_ether_link *link,
+			     struct via_ether_train *train,
+			     struct via_ether_buf *buf);
+	/** @tx_put_train: send it; as tx_put(). */
+	bool (*tx_put_train)(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			     struct via_ether_buf *buf);
 	/** @tx_end: end the burst. */
 	void (*tx_end)(struct via_ether_nic *nic, struct via_ether_tx *tx);
 	/** @tx_get_one: tx_begin() and tx_get(), for a burst of one frame. */
@@ -189,6 +227,8 @@ struct via_ether_chunk {
  * @len:	bytes behind the link header, padding included
  * @ce:		the network has marked it Congestion Experienced (ECN, of a NIC
  *		module that sends in IP)
+ * @train:	it is a train: bytes of payload of each frame but the last; no
+ *		padding follows.  0: one frame
  * @nchunks:	where the whole of it lies, headers included
  * @chunk:	at least one
  *
@@ -199,6 +239,7 @@ struct via_ether_frame {
 	const void *hdr;
 	u32 len;
 	bool ce;
+	u32 train;
 	u32 nchunks;
 	const struct via_ether_chunk *chunk;
 };
@@ -302,6 +343,7 @@ struct via_ack_deadline {
  * @prefixes:	constant: its network has prefixes of addresses
  * @mtu:	bytes behind the link header; via_ether_set_mtu()
  * @rx_frames:	constant: frames the NIC takes in a row before it drops
+ * @trains:	trains may be sent; the NIC module may change it
  * @priv:	constant: the NIC module's
  *
  * The NIC module fills the fields above; the rest is the class's.
@@ -342,6 +384,7 @@ struct via_ether_nic {
 	bool prefixes;
 	u32 mtu;
 	u32 rx_frames;
+	bool trains;
 	void *priv;
 
 	struct via_nic *ka;
@@ -405,6 +448,13 @@ void via_ether_rx(struct via_ether_nic *nic,
 /* The same, to the broadcast address. */
 void via_ether_rx_broadcast(struct via_ether_nic *nic,
 			    const struct via_ether_frame *frame);
+/*
+ * A train is taken apart: @frame is the copy of its headers for the @k-th frame
+ * behind the first, which carries @len bytes, each before it @seg.  Any context.
+ */
+void via_ether_cut(void *frame, u32 k, u32 seg, u32 len, bool last);
+/* The bytes of the headers of a train that begins with @size bytes; 0: none. */
+u32 via_ether_train_hdr(const void *frame, u32 size);
 /* There is room again.  Any context, but not under a NIC module's lock. */
 void via_ether_wake(struct via_ether_nic *nic);
 /*

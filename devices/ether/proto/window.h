@@ -353,6 +353,13 @@ static inline bool via_win_taken(struct via_win_rx *w)
 	return unlikely(w->held) && __via_win_taken(w);
 }
 
+/* The same for @n frames in a row; nothing is held, or @n is 1. */
+static inline bool via_win_taken_run(struct via_win_rx *w, u32 n)
+{
+	w->next += n - 1;
+	return via_win_taken(w);
+}
+
 /* The first frame held from @seq on; false: there is none. */
 bool via_win_held(const struct via_win_rx *w, u32 *seq);
 
