@@ -376,14 +376,12 @@ static bool turn_aside(struct via_netdev *vd, struct via_ether_tx *tx,
 	return true;
 }
 
-static bool tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
-		   u32 len, struct via_ether_buf *buf)
+/* A frame of a burst waits for the one behind it. */
+static __always_inline bool put(struct via_netdev *vd, struct via_ether_tx *tx,
+				struct sk_buff *skb)
 {
-	struct via_netdev *vd = nic->priv;
-	struct sk_buff *skb = buf->priv, *last = tx->last;
+	struct sk_buff *last = tx->last;
 
-	/* tx_get() has made room, and cleared the padding. */
-	__skb_put(skb, max_t(u32, len + ETH_HLEN, ETH_ZLEN));
 	if (unlikely(last == QUEUED)) {
 		enqueue(vd, tx->queue, skb);
 		return true;
@@ -392,6 +390,42 @@ static bool tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		return turn_aside(vd, tx, skb);
 	tx->last = skb;
 	return true;
+}
+
+static bool tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		   u32 len, struct via_ether_buf *buf)
+{
+	struct sk_buff *skb = buf->priv;
+
+	/* tx_get() has made room, and cleared the padding. */
+	__skb_put(skb, max_t(u32, len + ETH_HLEN, ETH_ZLEN));
+	return put(nic->priv, tx, skb);
+}
+
+/* While there are taps they get each frame. */
+static bool tx_get_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			 const struct via_ether_link *link,
+			 struct via_ether_train *t, struct via_ether_buf *buf)
+{
+	struct via_netdev *vd = nic->priv;
+	struct sk_buff *skb;
+
+	if (dev_nit_active(vd->dev))
+		return false;
+	skb = frame_paged(vd->dev, ETH_HLEN + t->hdr);
+	if (likely(skb))
+		skb = via_netdev_train(this_cpu_ptr(&pages), skb, link, t);
+	if (unlikely(!skb))
+		return false;
+	buf->data = skb->data + ETH_HLEN;
+	buf->priv = skb;
+	return true;
+}
+
+static bool tx_put_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			 struct via_ether_buf *buf)
+{
+	return put(nic->priv, tx, buf->priv);
 }
 
 static void tx_end(struct via_ether_nic *nic, struct via_ether_tx *tx)
@@ -460,6 +494,8 @@ static struct via_ether_ops netdev_ops = {
 	.tx_end = tx_end,
 	.tx_get_one = tx_get_one,
 	.tx_put_one = tx_put_one,
+	.tx_get_train = tx_get_train,
+	.tx_put_train = tx_put_train,
 	.stats = stats,
 };
 
@@ -508,6 +544,7 @@ static int nic_up(struct via_netdev *vd)
 	nic->priv = vd;
 	nic->rx_frames = RX_FRAMES;
 	nic->mtu = dev->mtu;
+	nic->trains = via_netdev_takes_trains(dev);
 	via_ethernet_own(nic, dev->dev_addr);
 	ka = nic->ka;
 	ka->ifindex = dev->ifindex;
@@ -637,6 +674,11 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_CHANGE:
 		if (vd->nic && netif_carrier_ok(dev))
 			via_ether_wake(vd->nic);
+		break;
+	case NETDEV_FEAT_CHANGE:
+		if (vd->nic)
+			WRITE_ONCE(vd->nic->trains,
+				   via_netdev_takes_trains(dev));
 		break;
 	case NETDEV_CHANGEMTU:
 		if (vd->nic)

@@ -67,4 +67,26 @@ void via_netdev_deafen(struct via_netdev *vd);
 void via_netdev_early_begin(void);
 void via_netdev_early_end(void);
 
+/* netdev_train.c: may trains go out by the interface? */
+bool via_netdev_takes_trains(const struct net_device *dev);
+/*
+ * Make @skb, with room for the headers, the train that @t wants, with room for its
+ * payload.  NULL: frames one by one; it is free.  BH off.
+ */
+struct sk_buff *via_netdev_train(struct via_pages *pages, struct sk_buff *skb,
+				 const struct via_ether_link *link,
+				 struct via_ether_train *t);
+/* The frames of a train, for the stack: see skb_segment(). */
+struct sk_buff *via_netdev_segment(struct sk_buff *skb,
+				   netdev_features_t features);
+
+/* Bytes of payload of each frame, if it is a train; else 0. */
+static inline u32 via_netdev_train_of(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *info = skb_shinfo(skb);
+
+	return unlikely(info->gso_size) && info->gso_type & SKB_GSO_SCTP ?
+	       info->gso_size : 0;
+}
+
 #endif /* _VIA_NETDEV_H */

@@ -41,6 +41,7 @@ static int rx(struct sk_buff *skb, struct net_device *dev,
 	struct via_ether_frame f = {
 		.src = eth_hdr(skb)->h_source,
 		.len = skb->len,
+		.train = via_netdev_train_of(skb),
 	};
 
 	via_early_delivered(&order);
@@ -81,6 +82,7 @@ static struct sk_buff *rx_early(struct list_head *head, struct sk_buff *skb)
 	this_cpu_inc(*vd->rx_early);
 	f.src = eth_hdr(skb)->h_source;
 	f.len = skb->len;
+	f.train = via_netdev_train_of(skb);
 	via_skb_rx(vd->nic, skb, &f);
 	return via_early_taken(skb);
 }
@@ -88,6 +90,7 @@ static struct sk_buff *rx_early(struct list_head *head, struct sk_buff *skb)
 static struct packet_offload early = {
 	.callbacks = {
 		.gro_receive = rx_early,
+		.gso_segment = via_netdev_segment,
 	},
 };
 

@@ -18,6 +18,7 @@
 #define VIA_PAGES		16u	/* of a CPU, each of VIA_PAGES_BYTES */
 #define VIA_PAGES_ORDER		get_order(32768)
 #define VIA_PAGES_BYTES		(PAGE_SIZE << VIA_PAGES_ORDER)
+#define VIA_PAGES_LEAST		2048u	/* of one, which are worth a piece */
 
 /**
  * struct via_pages - of one CPU
@@ -68,6 +69,16 @@ static inline void *via_pages_take(struct via_pages *p, u32 size)
 	p->used += size;
 	get_page(p->page[p->at]);
 	return data;
+}
+
+/* As much of @want bytes as a page has left: *@len, with a reference, or NULL. */
+static inline void *via_pages_some(struct via_pages *p, u32 want, u32 *len)
+{
+	u32 left = p->page[p->at] ? VIA_PAGES_BYTES - p->used : 0;
+
+	*len = min_t(u32, want, left >= VIA_PAGES_LEAST ? left :
+							  VIA_PAGES_BYTES);
+	return via_pages_take(p, *len);
 }
 
 /*

@@ -127,6 +127,11 @@
 #define timer_delete_sync(timer)	del_timer_sync(timer)
 #endif
 
+/* Segmentation in software has a header of its own. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#define VIA_GSO_H
+#endif
+
 /* struct netdev_rx_queue has a header of its own. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 #define VIA_RX_QUEUE_H

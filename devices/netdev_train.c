@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Trains over an interface: one skb that the stack takes for one that is to be
+ * segmented (GSO).  An interface of this host, such as a veth, hands it over whole;
+ * in front of a network card, or where a discipline wants frames, the stack calls
+ * via_netdev_segment(), and the wire has the frames that it always has.
+ *
+ * The GSO type is SCTP's: an interface that is software takes it (it is of
+ * NETIF_F_GSO_SOFTWARE), and no card's driver does.  The stack finds the function
+ * that segments by the EtherType.  Taps of the interface get each frame: while there
+ * are any, no train leaves.  One at the other end of a veth gets the train, as it
+ * gets TCP's.
+ */
+
+#include <linux/netdevice.h>
+#include <linux/sctp.h>
+#include <linux/skbuff.h>
+#include "../kernel/compat.h"
+#ifdef VIA_GSO_H
+#include <net/gso.h>
+#endif
+#include "ethernet.h"
+#include "netdev.h"
+
+bool via_netdev_takes_trains(const struct net_device *dev)
+{
+	const netdev_features_t want = NETIF_F_SG | NETIF_F_GSO_SCTP |
+				       NETIF_F_HW_CSUM;
+
+	return (dev->features & want) == want;
+}
+
+/* How many bytes a train may have: whole frames, two at least; 0: none. */
+static u32 train_bytes(const struct net_device *dev,
+		       const struct via_ether_train *t)
+{
+	u32 head = ETH_HLEN + t->hdr, n;
+	u32 most = min_t(u32, READ_ONCE(dev->gso_max_size), U16_MAX);
+
+	most = min(most, VIA_ETHER_TRAIN_PIECES * VIA_PAGES_BYTES);
+	if (most < head)
+		return 0;
+	n = min_t(u32, (most - head) / t->seg, READ_ONCE(dev->gso_max_segs));
+	return n < 2 ? 0 : min(t->bytes, n * t->seg);
+}
+
+/* Pages for the payload; false: there is not enough memory. */
+static bool take_pieces(struct via_pages *pages, struct sk_buff *skb,
+			struct via_ether_train *t)
+{
+	u32 left = t->bytes, len;
+	struct page *page;
+	u8 *data;
+
+	for (t->pieces = 0; left; t->pieces++, left -= len) {
+		data = t->pieces < VIA_ETHER_TRAIN_PIECES ?
+		       via_pages_some(pages, left, &len) : NULL;
+		if (!data)
+			return false;
+		page = virt_to_head_page(data);
+		skb_fill_page_desc(skb, t->pieces, page,
+				   data - (u8 *)page_address(page), len);
+		skb->len += len;
+		skb->data_len += len;
+		skb->truesize += len;
+		t->piece[t->pieces].data = data;
+		t->piece[t->pieces].len = len;
+	}
+	return true;
+}
+
+/* Would the stack hand it to the driver as it is? */
+static bool goes_whole(struct sk_buff *skb)
+{
+	netdev_features_t features = netif_skb_features(skb);
+
+	return features & NETIF_F_SG && !netif_needs_gso(skb, features);
+}
+
+struct sk_buff *via_netdev_train(struct via_pages *pages, struct sk_buff *skb,
+				 const struct via_ether_link *link,
+				 struct via_ether_train *t)
+{
+	struct net_device *dev = skb->dev;
+	struct skb_shared_info *info = skb_shinfo(skb);
+
+	t->bytes = train_bytes(dev, t);
+	via_ethernet_begin(skb->data, link, t->hdr + t->bytes);
+	__skb_put(skb, ETH_HLEN + t->hdr);
+	if (!t->bytes || !take_pieces(pages, skb, t)) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	/* Disciplines take a frame's headers to be as long as those of SCTP. */
+	skb_set_transport_header(skb, ETH_HLEN + t->hdr -
+				 sizeof(struct sctphdr));
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	info->gso_type = SKB_GSO_SCTP;
+	info->gso_size = t->seg;
+	info->gso_segs = DIV_ROUND_UP(t->bytes, t->seg);
+	if (!goes_whole(skb)) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	return skb;
+}
+
+struct sk_buff *via_netdev_segment(struct sk_buff *skb,
+				   netdev_features_t features)
+{
+	u32 seg = skb_shinfo(skb)->gso_size, hdr, len, k = 0;
+	struct sk_buff *segs, *one;
+
+	/* At the header of the wire; what is behind it was not looked at. */
+	if (!(skb_shinfo(skb)->gso_type & SKB_GSO_SCTP) ||
+	    !pskb_may_pull(skb, VIA_WIRE_SEND_HDR))
+		return ERR_PTR(-EINVAL);
+	hdr = via_ether_train_hdr(skb->data, skb->len);
+	if (!hdr || !pskb_may_pull(skb, hdr))
+		return ERR_PTR(-EINVAL);
+	__skb_pull(skb, hdr);
+	/* There is no checksum to be computed. */
+	segs = skb_segment(skb, (features | NETIF_F_HW_CSUM) &
+			   ~NETIF_F_GSO_PARTIAL);
+	if (IS_ERR_OR_NULL(segs))
+		return segs;
+	for (one = segs; one; one = one->next, k++) {
+		len = one->len - skb_network_offset(one) - hdr;
+		via_ether_cut(skb_network_header(one), k, seg, len, !one->next);
+	}
+	return segs;
+}
