@@ -45,6 +45,11 @@ void sim_capture_open(const char *path)
 	put(&part, 1);
 }
 
+bool sim_capturing(void)
+{
+	return file >= 0;
+}
+
 void sim_capture(const void *frame, u32 len)
 {
 	u32 head[] = { sim_clock / 1000000000, sim_clock % 1000000000, len,

@@ -88,6 +88,7 @@ struct sim_wire {
 	/* What a scenario does to a frame: false drops it.  Optional. */
 	bool (*meddle)(void *arg, u8 *frame, u32 *len);
 	void *meddle_arg;
+	bool meddle_trains;		/* it takes trains as frames, too */
 };
 
 extern struct sim_wire sim_wire;
@@ -95,6 +96,7 @@ extern struct sim_wire sim_wire;
 /* Frames that are sent from now on go to that file, too: capture.c. */
 void sim_capture_open(const char *path);
 void sim_capture(const void *frame, u32 len);
+bool sim_capturing(void);
 
 struct sim_nic;
 /*
@@ -154,6 +156,9 @@ struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic);
 void sim_seal(void *frame, u32 size, u32 len);
 /* A frame as if it came from the wire, Ethernet header included. */
 void sim_nic_inject(struct sim_nic *nic, const void *frame, u32 len);
+/* It is a train, or says so: of frames with @train bytes of payload. */
+void sim_nic_inject_train(struct sim_nic *nic, const void *frame, u32 len,
+			  u32 train);
 
 /* Modules; -errno when one fails to load. */
 int sim_load(void);

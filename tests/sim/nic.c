@@ -23,6 +23,7 @@ struct frame {
 	u32 len;			/* Ethernet header included */
 	u32 head;			/* in data, where frags follow */
 	bool ce;			/* marked on its way */
+	u32 train;			/* bytes of payload of its frames; 0: it is one */
 	struct via_frags frags;
 	u8 data[];
 };
@@ -111,6 +112,7 @@ static void receive(struct sim_nic *nic, struct frame *fr)
 		.hdr = chunk[0].data,
 		.len = chunk[0].len,
 		.ce = fr->ce,
+		.train = fr->train,
 		.nchunks = 1,
 		.chunk = chunk,
 	};
@@ -374,7 +376,48 @@ static void transmit(struct sim_nic *from, struct frame *f)
 	}
 }
 
+/*
+ * A wire of its own kind takes trains: not one with a queue of frames, or that
+ * looks at each.
+ */
+static bool takes_trains(void)
+{
+	const struct sim_wire *w = &sim_wire;
+
+	return !w->ns_per_byte_x1000 && !w->port_frames && !w->mark_frames &&
+	       (!w->meddle || w->meddle_trains) && !sim_capturing();
+}
+
+/* The stack in front of a wire that takes none makes frames of it. */
+static void cut_train(struct sim_nic *from, const struct frame *f)
+{
+	u32 hdr = via_ether_train_hdr(f->data + ETH_HLEN, f->len - ETH_HLEN);
+	u32 left = f->len - ETH_HLEN - hdr, n, k;
+	const u8 *payload = f->data + ETH_HLEN + hdr;
+	struct frame *one;
+
+	for (k = 0; left; k++, left -= n, payload += n) {
+		n = min(left, f->train);
+		one = calloc(1, sizeof(*one) +
+			     max_t(u32, ETH_HLEN + hdr + n, ETH_ZLEN));
+		if (!one)
+			abort();
+		memcpy(one->data, f->data, ETH_HLEN + hdr);
+		memcpy(one->data + ETH_HLEN + hdr, payload, n);
+		one->len = ETH_HLEN + hdr + n;
+		via_ether_cut(one->data + ETH_HLEN, k, f->train, n, n == left);
+		transmit(from, one);
+		free(one);
+	}
+}
+
 void sim_nic_inject(struct sim_nic *nic, const void *data, u32 len)
+{
+	sim_nic_inject_train(nic, data, len, 0);
+}
+
+void sim_nic_inject_train(struct sim_nic *nic, const void *data, u32 len,
+			  u32 train)
 {
 	struct frame *f = calloc(1, sizeof(*f) + max_t(u32, len, ETH_ZLEN));
 
@@ -382,6 +425,7 @@ void sim_nic_inject(struct sim_nic *nic, const void *data, u32 len)
 		abort();
 	memcpy(f->data, data, len);
 	f->len = max_t(u32, len, ETH_ZLEN);
+	f->train = train;
 	if (sim_wire.weigh)
 		*stranger(f->data + ETH_ALEN) += f->len;
 	f->to = nic;
@@ -548,6 +592,66 @@ static void tx_put_one(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	tx_end(ether, tx);
 }
 
+static bool tx_get_train(struct via_ether_nic *ether, struct via_ether_tx *tx,
+			 const struct via_ether_link *link,
+			 struct via_ether_train *t, struct via_ether_buf *buf)
+{
+	struct sim_nic *nic = ether->priv;
+	u32 n = DIV_ROUND_UP(t->bytes, t->seg), some;
+	struct frame *f;
+
+	if (n < 2 || n > VIA_WIRE_TRAIN)
+		sim_fail("a train of %u frames", n);
+	if (ETH_HLEN + t->hdr + t->seg > nic->longest)
+		sim_fail("a train of frames of %u bytes, and the MTU is %u",
+			 t->hdr + t->seg, nic->longest - ETH_HLEN);
+	if (sim_alloc_fails() || !sim_dice(8))
+		return false;
+	some = 2 + sim_dice(VIA_WIRE_TRAIN);
+	if (some < n)
+		t->bytes = some * t->seg;
+	nic->room++;
+	f = calloc(1, sizeof(*f) + ETH_HLEN + t->hdr + t->bytes);
+	if (!f)
+		abort();
+	f->train = t->seg;
+	f->len = ETH_HLEN + t->hdr + t->bytes;
+	buf->data = via_ethernet_begin(f->data, link, t->hdr + t->bytes);
+	buf->priv = f;
+	t->piece[0].data = buf->data + t->hdr;
+	t->piece[0].len = t->bytes;
+	t->pieces = 1;
+	/* Two of them may lie anywhere. */
+	if (sim_dice(2)) {
+		t->pieces = 2;
+		t->piece[0].len = 1 + sim_dice(t->bytes - 1);
+		t->piece[1].data = t->piece[0].data + t->piece[0].len;
+		t->piece[1].len = t->bytes - t->piece[0].len;
+	}
+	return true;
+}
+
+static bool tx_put_train(struct via_ether_nic *ether, struct via_ether_tx *tx,
+			 struct via_ether_buf *buf)
+{
+	struct sim_nic *nic = ether->priv;
+	struct frame *f = buf->priv;
+	bool ok = !nic->stopped;
+
+	if (!sim_lock_mine(&nic->tx_lock.l))
+		sim_fail("tx_put_train() outside of a burst");
+	nic->room--;
+	check_flow(nic, f->data);
+	if (!ok)
+		nic->refused++;
+	else if (takes_trains() && sim_dice(2))
+		transmit(nic, f);
+	else
+		cut_train(nic, f);
+	free(f);
+	return ok;
+}
+
 static struct via_ether_ops ops = {
 	.owner = THIS_MODULE,
 	.host_valid = via_ethernet_valid,
@@ -561,6 +665,8 @@ static struct via_ether_ops ops = {
 	.tx_end = tx_end,
 	.tx_get_one = tx_get_one,
 	.tx_put_one = tx_put_one,
+	.tx_get_train = tx_get_train,
+	.tx_put_train = tx_put_train,
 };
 
 static struct via_ether_ops *kind;	/* of the NICs that come */
@@ -782,6 +888,8 @@ void sim_nics_dma(void)
 	dma.ka = (struct via_device_ops){};
 	dma.tx_put = ring_put;
 	dma.tx_put_one = ring_put_one;
+	dma.tx_get_train = NULL;
+	dma.tx_put_train = NULL;
 	dma.tx_put_frags = ring_put_frags;
 	dma.mem_map = mem_map;
 	dma.mem_unmap = mem_unmap;
@@ -881,6 +989,7 @@ struct sim_nic *sim_nic_up_at(const char *name, u8 n,
 	nic->nic->priv = nic;
 	nic->nic->rx_frames = sim_wire.credit ? sim_wire.credit : 64;
 	nic->nic->mtu = 1500;
+	nic->nic->trains = !(kind && kind->mem_map) && sim_dice(2);
 	via_ethernet_own(nic->nic, mac);
 	nic->nic->ka->ifindex = at ? at->nic->ka->ifindex : nic->n + 10;
 	nic->nic->ka->netns = sim_net;

@@ -5,6 +5,7 @@
  * (docs/explain/security.md); one that does can end it or spoil bytes, but nothing
  * leaks, crashes or hangs.
  */
+#include "../../devices/ether/via_ether.h"
 #include "stream.h"
 #include "../../devices/ether/proto/wire.h"
 
@@ -165,6 +166,21 @@ static void forget_cookies(u8 *f, u32 len)
 	reseal(f, len);
 }
 
+/* A stack may say that it is a train, and some fit. */
+static u32 some_train(u8 *f, u32 len)
+{
+	struct via_wire_data *d = (void *)(wire_of(f) + 1);
+	u32 hdr = via_ether_train_hdr(f + ETH_HLEN, len - ETH_HLEN);
+
+	if (sim_dice(4))
+		return 0;
+	if (hdr && len > ETH_HLEN + hdr + 2 && sim_dice(4)) {
+		d->len = cpu_to_be16(1 + sim_dice(len - ETH_HLEN - hdr - 1));
+		return be16_to_cpu(d->len);
+	}
+	return sim_dice(len);
+}
+
 static void throw(struct sim_nic **nic, bool blind)
 {
 	u32 to = sim_dice(2), len;
@@ -177,7 +193,7 @@ static void throw(struct sim_nic **nic, bool blind)
 			forget_cookies(f, len);
 	} /* else it is one that was sent before, as it was */
 	len = max_t(u32, len, ETH_HLEN + 1);
-	sim_nic_inject(nic[to], f, len);
+	sim_nic_inject_train(nic[to], f, len, some_train(f, len));
 	/* To a group: a question, or nothing. */
 	if (!sim_dice(50)) {
 		memset(f, 0xff, ETH_ALEN);

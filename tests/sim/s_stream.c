@@ -80,6 +80,7 @@ static void run(struct stream_plan *p, beside *act)
 	if (!sim_wire.ns_per_byte_x1000 && !sim_dice(4))
 		sim_wire.ns_per_byte_x1000 = 8000 + sim_dice(72000);
 	sim_wire.meddle = meddle;
+	sim_wire.meddle_trains = !bad.mtu;
 	if (bad.mtu) {
 		i = sim_dice(2);
 		sim_nic_mtu(nic[i], bad.mtu);
