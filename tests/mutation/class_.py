@@ -806,8 +806,8 @@ mutant("seal-optional", "devices/ether/seal.h", "sim", "",
 READ = "devices/ether/send_read.c"
 mutant("answers-uncounted", READ, "wire", "read.both_ways",
        "the data of a peer's read complete a send of ours",
-       ("		if (!off)\n"
-        "			WRITE_ONCE(ev->reads.pending, ev->reads.pending + 1);\n",
+       ("	if (!off)\n"
+        "		WRITE_ONCE(ev->reads.pending, ev->reads.pending + 1);\n",
         ""))
 mutant("answer-one-more", "devices/ether/recv.c", "sim", "",
        "a 33rd read of the peer's takes the place of the first",
@@ -1512,3 +1512,36 @@ in_sim("fault-of-wrong-end", "devices/ether/end.c", "sim", "",
        "a consumer in the kernel takes the peer's refusal for its own",
        ("	via_conn_fault(ev->vi, faults[reason][1]);",
         "	via_conn_fault(ev->vi, faults[reason][0]);"), sim="kernel")
+
+TRAIN = "devices/ether/train.c"
+WIRE = "devices/ether/proto/wire.c"
+
+mutant("train-offset", WIRE, "unit", "wire",
+       "frames that are cut from a train have the bytes of the first",
+       ("be32_to_cpu(d->offset) + k * seg);", "be32_to_cpu(d->offset) + seg);"))
+mutant("train-beyond", WIRE, "unit", "wire",
+       "a train is longer than its message",
+       (" || all <= seg || all > h->msg_len - h->offset ||\n",
+        " || all <= seg ||\n"))
+mutant("train-sealed", WIRE, "unit", "wire",
+       "a train with a seal is taken, whose frames have none",
+       ("	if (!via_wire_data_hdr(h->type) || h->flags & VIA_WIRE_SEALS ||\n",
+        "	if (!via_wire_data_hdr(h->type) ||\n"))
+mutant("train-held", RECV, "sim", "",
+       "a train is taken at once, though frames of it are held",
+       ("	if (ev->conn.reliable && h->seq == ev->rcv.win.next &&\n"
+        "	    !ev->rcv.win.held)\n",
+        "	if (ev->conn.reliable && h->seq == ev->rcv.win.next)\n"),
+       sim="train reorder")
+mutant("train-one-number", RECV, "sim", "",
+       "a train takes one sequence number",
+       ("unlikely(via_win_taken_run(&ev->rcv.win, h->frames))) {",
+        "unlikely(via_win_taken(&ev->rcv.win))) {"), sim="train")
+mutant("train-records", TRAIN, "sim", "",
+       "what is sent again of a train is its first bytes",
+       ("	for (i = 1; i < n; i++, off += t->seg)\n",
+        "	for (i = 1; i < n; i++)\n"), sim="train")
+mutant("train-complete", TRAIN, "sim", "",
+       "each frame of a train completes its message",
+       ("			     kind & ~VIA_REC_LAST);\n",
+        "			     kind);\n"), sim="train")

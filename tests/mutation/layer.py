@@ -47,6 +47,7 @@ SIM = {
     "share": "VIs to one peer wait for one another",
     "signal": "a signal ends a wait",
     "time": "time passes",
+    "train": "frames of a message are sent as one",
 }
 
 
