@@ -46,6 +46,7 @@ import signed
 import system
 import tables
 import tracing
+import trains
 import transfer
 import udp
 import wires
@@ -296,6 +297,10 @@ IN_GUESTS = [
         all=[("IPv4", EACH, "*"), ("IPv6", EACH, "*")]),
     row("frames before the stack, {nic}", early.raw, "net", stock=0, newest=0,
         all=(0,), all_debug=None),
+    row("trains between interfaces, {messages} messages", trains.direct,
+        "messages", stock=1000, newest=1000, all=10000, all_debug=1000),
+    row("trains behind a bridge, {messages} messages", trains.bridged,
+        "messages", stock=1000, newest=1000, all=10000, all_debug=1000),
     row("via_udp: datagrams before the stack, {family}, {nic}",
         early.datagrams, "net family", stock=(0, "IPv4"),
         all=[(0, "IPv4"), (0, "IPv6")]),
