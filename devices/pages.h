@@ -57,15 +57,27 @@ static noinline bool via_pages_next(struct via_pages *p)
 	return p->page[p->at];
 }
 
+/*
+ * Room for @len bytes, not more than a page has, behind the last piece, or NULL.
+ * Nothing holds it until it is taken: the next call gives the same room.
+ */
+static inline void *via_pages_room(struct via_pages *p, u32 len)
+{
+	if (unlikely(!p->page[p->at] || p->used + len > VIA_PAGES_BYTES) &&
+	    !via_pages_next(p))
+		return NULL;
+	return page_address(p->page[p->at]) + p->used;
+}
+
 /* A piece with a reference of its own, or NULL. */
 static inline void *via_pages_take(struct via_pages *p, u32 size)
 {
 	void *data;
 
-	if (unlikely(!p->page[p->at] || p->used + size > VIA_PAGES_BYTES) &&
-	    !via_pages_next(p))
+	p->used = SKB_DATA_ALIGN(p->used);
+	data = via_pages_room(p, size);
+	if (unlikely(!data))
 		return NULL;
-	data = page_address(p->page[p->at]) + p->used;
 	p->used += size;
 	get_page(p->page[p->at]);
 	return data;
@@ -79,6 +91,29 @@ static inline void *via_pages_some(struct via_pages *p, u32 want, u32 *len)
 	*len = min_t(u32, want, left >= VIA_PAGES_LEAST ? left :
 							  VIA_PAGES_BYTES);
 	return via_pages_take(p, *len);
+}
+
+/*
+ * The room that was given last, @len bytes of it, is the end of @skb, which has a
+ * fragment to spare.  Pieces that lie in a row are one fragment.
+ */
+static inline void via_pages_append(struct via_pages *p, struct sk_buff *skb,
+				    u32 len)
+{
+	struct skb_shared_info *info = skb_shinfo(skb);
+	struct page *page = p->page[p->at];
+	u32 n = info->nr_frags;
+
+	if (likely(skb_can_coalesce(skb, n, page, p->used))) {
+		skb_frag_size_add(&info->frags[n - 1], len);
+	} else {
+		get_page(page);
+		skb_fill_page_desc(skb, n, page, p->used, len);
+	}
+	p->used += len;
+	skb->len += len;
+	skb->data_len += len;
+	skb->truesize += len;
 }
 
 /*

@@ -42,13 +42,19 @@
 /* Bytes of a train, with IP's header: what IP's own length can tell. */
 #define TRAIN_BYTES	65535
 
+/* Frames of a train that a device takes whole: as many as of UDP_SEGMENT, 6.1. */
+#define WHOLE_FRAMES	64u
+
 /**
  * struct sending - between tx_get() and IP, in the frame
  * @link:	where it goes
  * @tail:	of the first frame of a train: the last one, or NULL: no other
- * @each:	likewise: bytes of UDP's payload that each has but the last one
+ * @each:	of a train: bytes of UDP's payload that each has but the last one
  * @frames:	likewise: how many there are
  * @open:	likewise: one more may join
+ * @whole:	likewise: the device takes it as it is
+ * @bytes:	of one that it takes: at most so many, headers not counted
+ * @most:	likewise: at most so many frames
  */
 struct sending {
 	const struct via_ether_link *link;
@@ -56,6 +62,9 @@ struct sending {
 	u32 each;
 	u32 frames;
 	bool open;
+	bool whole;
+	u32 bytes;
+	u32 most;
 };
 
 static struct sending *sending(struct sk_buff *skb)
@@ -98,30 +107,6 @@ static DEFINE_PER_CPU(struct via_pages, pages);
 void via_udp_pages_end(void)
 {
 	via_pages_end(&pages);
-}
-
-bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
-		    const struct via_ether_link *link, u32 len,
-		    struct via_ether_buf *buf)
-{
-	struct via_udp *u = nic->priv;
-	struct sk_buff *skb;
-
-	if (unlikely(!has_room(u)) && full(u))
-		return false;
-	skb = via_pages_frame(&pages, HEADROOM, len);
-	if (unlikely(!skb))
-		return false;
-	sending(skb)->link = link;
-	buf->data = skb->data;
-	buf->priv = skb;
-	return true;
-}
-
-void via_udp_tx_drop(struct via_ether_nic *nic, struct via_ether_tx *tx,
-		     struct via_ether_buf *buf)
-{
-	kfree_skb(buf->priv);
 }
 
 /*
@@ -520,6 +505,163 @@ static bool join(struct via_udp *u, struct sk_buff *first, struct sk_buff *skb)
 	return true;
 }
 
+/*
+ * Whole trains.  Where the device takes a datagram for many (NETIF_F_GSO_UDP_L4:
+ * veth, bridge, loopback, tap, and cards that split it), the frames of a burst
+ * are one: headers, and behind them the frames in a row, in pieces of pages.  It
+ * is what UDP_SEGMENT of a program gives; who takes it splits it, or the kernel
+ * in front of who does not.  Rules may write into its headers.
+ *
+ * Headers come last, since they tell the length.
+ */
+static bool takes_whole(const struct via_udp *u, const struct dst_entry *dst)
+{
+	const netdev_features_t wants = NETIF_F_GSO_UDP_L4 | NETIF_F_GSO |
+					NETIF_F_SG;
+	netdev_features_t features = READ_ONCE(dst->dev->features);
+	__be16 protocol = htons(u->v6 ? ETH_P_IPV6 : ETH_P_IP);
+
+	return (features & wants) == wants &&
+	       can_checksum_protocol(features, protocol) && !dst_xfrm(dst) &&
+	       !dst->lwtstate;
+}
+
+/* What will be the headers of a train; false: the frame goes another way. */
+static bool begin_whole(struct via_udp *u, struct via_ether_tx *tx,
+			const struct via_ether_link *link, u32 len)
+{
+	struct via_udp_link *kept = link->priv;
+	const struct net_device *dev;
+	struct dst_entry *dst;
+	struct sk_buff *skb;
+	struct sending *s;
+
+	if (!kept || len + via_udp_overhead(u) <= SHORT ||
+	    len > VIA_PAGES_BYTES || is_black_hole(kept))
+		return false;
+	dst = via_udp_route(u, kept);
+	if (!dst || !takes_whole(u, dst) || !fits(u, kept, dst, len))
+		return false;
+	skb = via_pages_frame(&pages, HEADROOM, 0);
+	if (unlikely(!skb))
+		return false;
+	skb_dst_set_noref(skb, dst);
+	dev = dst->dev;
+	s = sending(skb);
+	s->link = link;
+	s->each = len;
+	s->frames = 0;
+	s->open = true;
+	s->whole = true;
+	/* The device counts headers, its own too. */
+	s->bytes = min_t(u32, READ_ONCE(dev->gso_max_size), TRAIN_BYTES);
+	s->bytes -= min_t(u32, s->bytes, HEADROOM);
+	s->most = min_t(u32, READ_ONCE(dev->gso_max_segs), WHOLE_FRAMES);
+	tx->last = skb;
+	return true;
+}
+
+/* One more frame of as many bytes at most: has it a place? */
+static bool joins_whole(struct sk_buff *skb, const struct via_ether_link *link,
+			u32 len)
+{
+	const struct sending *s = sending(skb);
+
+	return s->open && s->link == link && len <= s->each &&
+	       (!s->frames ||
+		(skb->len + len <= s->bytes && s->frames < s->most &&
+		 skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS));
+}
+
+static bool room_whole(struct via_ether_tx *tx, u32 len,
+		       struct via_ether_buf *buf)
+{
+	buf->data = via_pages_room(this_cpu_ptr(&pages), len);
+	buf->priv = tx->last;
+	return buf->data;
+}
+
+static void put_whole(struct sk_buff *skb, u32 len)
+{
+	struct sending *s = sending(skb);
+
+	via_pages_append(this_cpu_ptr(&pages), skb, len);
+	if (!s->frames++)
+		s->each = len;
+	/* The next one's header is read and written in words. */
+	s->open = len == s->each &&
+		  (IS_ENABLED(CONFIG_HAVE_EFFICIENT_UNALIGNED_ACCESS) ||
+		   IS_ALIGNED(len, sizeof(u64)));
+}
+
+static void depart_whole(struct via_udp *u, struct via_ether_tx *tx)
+{
+	struct skb_shared_info *info;
+	struct sk_buff *skb = tx->last;
+	struct sending s = *sending(skb);
+
+	tx->last = NULL;
+	if (unlikely(!s.frames))
+		return kfree_skb(skb);
+	/* IP's. */
+	memset(sending(skb), 0, sizeof(s));
+	put_headers(u, skb, skb_dst(skb), s.link,
+		    (__force __be16)(unsigned long)tx->queue, true);
+	if (s.frames > 1) {
+		info = skb_shinfo(skb);
+		info->gso_size = s.each;
+		info->gso_segs = s.frames;
+		info->gso_type = SKB_GSO_UDP_L4;
+	}
+	hand_over(u, skb);
+}
+
+static bool is_whole(struct sk_buff *skb)
+{
+	return skb && sending(skb)->whole;
+}
+
+/* Room for a frame that goes alone, or in a train of frames. */
+static bool get_frame(const struct via_ether_link *link, u32 len,
+		      struct via_ether_buf *buf)
+{
+	struct sk_buff *skb = via_pages_frame(&pages, HEADROOM, len);
+
+	if (unlikely(!skb))
+		return false;
+	sending(skb)->link = link;
+	sending(skb)->whole = false;
+	buf->data = skb->data;
+	buf->priv = skb;
+	return true;
+}
+
+bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		    const struct via_ether_link *link, u32 len,
+		    struct via_ether_buf *buf)
+{
+	struct via_udp *u = nic->priv;
+
+	if (is_whole(tx->last)) {
+		if (likely(joins_whole(tx->last, link, len)))
+			return room_whole(tx, len, buf);
+		depart_whole(u, tx);
+	}
+	if (unlikely(!has_room(u)) && full(u))
+		return false;
+	if (!tx->last && begin_whole(u, tx, link, len))
+		return room_whole(tx, len, buf);
+	return get_frame(link, len, buf);
+}
+
+void via_udp_tx_drop(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		     struct via_ether_buf *buf)
+{
+	/* Nothing of a whole train holds it. */
+	if (buf->priv != tx->last)
+		kfree_skb(buf->priv);
+}
+
 bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		    u32 len, struct via_ether_buf *buf)
 {
@@ -527,6 +669,10 @@ bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	struct sk_buff *skb = buf->priv;
 	struct dst_entry *dst;
 
+	if (skb == tx->last) {
+		put_whole(skb, len);
+		return true;
+	}
 	__skb_put(skb, len);
 	if (tx->last) {
 		if (likely(join(u, tx->last, skb)))
@@ -541,7 +687,9 @@ bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
 
 void via_udp_tx_end(struct via_ether_nic *nic, struct via_ether_tx *tx)
 {
-	if (tx->last)
+	if (is_whole(tx->last))
+		depart_whole(nic->priv, tx);
+	else if (tx->last)
 		depart(nic->priv, tx);
 }
 
@@ -549,8 +697,11 @@ bool via_udp_tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			const struct via_ether_link *link, u32 flow, u32 len,
 			struct via_ether_buf *buf)
 {
-	return via_udp_tx_begin(nic, tx, flow) &&
-	       via_udp_tx_get(nic, tx, link, len, buf);
+	struct via_udp *u = nic->priv;
+
+	if (unlikely(!has_room(u)) && full(u))
+		return false;
+	return via_udp_tx_begin(nic, tx, flow) && get_frame(link, len, buf);
 }
 
 void via_udp_tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
