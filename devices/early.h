@@ -66,20 +66,22 @@ struct via_early_order {
 	unsigned long since;
 };
 
-static inline void via_early_passed(struct via_early_order __percpu *order)
+static inline void via_early_passed(struct via_early_order __percpu *order,
+				    u32 frames)
 {
 	struct via_early_order *o = this_cpu_ptr(order);
 
-	if (!o->pending++)
+	if (!o->pending)
 		o->since = jiffies;
+	o->pending += frames;
 }
 
-static inline void via_early_delivered(struct via_early_order __percpu *order)
+static inline void via_early_delivered(struct via_early_order __percpu *order,
+				       u32 frames)
 {
 	struct via_early_order *o = this_cpu_ptr(order);
 
-	if (o->pending)
-		o->pending--;
+	o->pending -= min(o->pending, frames);
 }
 
 static inline bool via_early_follows(struct via_early_order __percpu *order)

@@ -44,7 +44,7 @@ static int rx(struct sk_buff *skb, struct net_device *dev,
 		.train = via_netdev_train_of(skb),
 	};
 
-	via_early_delivered(&order);
+	via_early_delivered(&order, 1);
 	if (unlikely(skb->pkt_type != PACKET_HOST)) {
 		if (skb->pkt_type == PACKET_BROADCAST)
 			rx_broadcast(vd->nic, skb, &f);
@@ -76,7 +76,7 @@ static struct sk_buff *rx_early(struct list_head *head, struct sk_buff *skb)
 	if (unlikely(!vd) || skb_gro_offset(skb))
 		return via_early_left(skb);
 	if (!via_early_ok(skb) || via_early_follows(&order)) {
-		via_early_passed(&order);
+		via_early_passed(&order, 1);
 		return via_early_left(skb);
 	}
 	this_cpu_inc(*vd->rx_early);

@@ -44,6 +44,74 @@ static noinline void via_skb_rx_pieces(struct via_ether_nic *nic,
 	via_ether_rx(nic, f);
 }
 
+/*
+ * Joined frames (GSO, GRO): all have @each bytes but the last one, which may be
+ * shorter, and lie in a row behind the first @at bytes.  Can they be walked where
+ * they are?  Plain addresses, and no frame in two buffers of a list: so that the
+ * pieces of one are as many as a buffer has.
+ */
+static inline bool via_skb_walkable(const struct sk_buff *skb, u32 at, u32 each)
+{
+	const struct sk_buff *part;
+
+	if (IS_ENABLED(CONFIG_HIGHMEM))
+		return false;
+	if (likely(!skb_has_frag_list(skb)))
+		return true;
+	if (skb_pagelen(skb) < at || (skb_pagelen(skb) - at) % each)
+		return false;
+	skb_walk_frags(skb, part)
+		if (skb_has_frag_list(part) || (part->next && part->len % each))
+			return false;
+	return true;
+}
+
+/*
+ * The bytes of @skb are such frames: hand over one after the other.  As
+ * via_skb_rx(), whatever the frames do.
+ */
+static noinline void __maybe_unused via_skb_rx_joined(struct via_ether_nic *nic,
+						      struct sk_buff *skb,
+						      struct via_ether_frame *f,
+						      u32 each)
+{
+	struct via_ether_chunk chunk[MAX_SKB_FRAGS + 1] __uninitialized;
+	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8) __uninitialized;
+	u32 at = 0, have = 0, want, n;
+	struct skb_seq_state st;
+	const u8 *data = NULL;
+
+	f->chunk = chunk;
+	skb_prepare_seq_read(skb, 0, skb->len, &st);
+	for (; at < skb->len; at += f->len) {
+		f->len = min(each, skb->len - at);
+		f->nchunks = 0;
+		for (want = f->len; want; want -= n) {
+			if (unlikely(!have))
+				have = skb_seq_read(at + f->len - want, &data,
+						    &st);
+			if (WARN_ON_ONCE(!have ||
+					 f->nchunks == ARRAY_SIZE(chunk)))
+				goto out;
+			n = min(have, want);
+			chunk[f->nchunks].data = data;
+			chunk[f->nchunks++].len = n;
+			data += n;
+			have -= n;
+		}
+		f->hdr = chunk[0].data;
+		n = min_t(u32, f->len, VIA_WIRE_HDR_MAX);
+		if (unlikely(chunk[0].len < n)) {
+			if (skb_copy_bits(skb, at, hdr, n))
+				break;
+			f->hdr = hdr;
+		}
+		via_ether_rx(nic, f);
+	}
+out:
+	skb_abort_seq_read(&st);
+}
+
 /* Is there a piece that has no plain address? */
 static inline bool via_skb_awkward(const struct sk_buff *skb)
 {

@@ -23,6 +23,7 @@
 #include <net/addrconf.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
+#include <net/rawv6.h>
 #include <net/udp_tunnel.h>
 #include "early.h"
 #include "udp.h"
@@ -39,7 +40,9 @@ static void stats(struct via_ether_nic *nic, struct via_stats_sink *sink)
 	via_stat(sink, "wire_tx_lost", READ_ONCE(u->tx_lost));
 	via_stat(sink, "wire_tx_black_hole", READ_ONCE(u->tx_black_hole));
 	via_stat(sink, "wire_rx_errors", READ_ONCE(u->rx_quoted));
-	via_stat(sink, "wire_rx_early", via_early_sum(u->rx_early));
+	via_stat(sink, "wire_rx_early", via_early_sum(&u->counts->rx_early));
+	via_stat(sink, "wire_rx_joined", via_early_sum(&u->counts->rx_joined));
+	via_stat(sink, "wire_tx_joined", via_early_sum(&u->counts->tx_joined));
 }
 
 static struct via_ether_ops udp_ops = {
@@ -188,8 +191,22 @@ static int make_nic(struct via_udp *u, const struct via_attach_to *to)
 static void free_nic(struct via_udp *u)
 {
 	via_table_free(&u->by_host);
-	free_percpu(u->rx_early);
+	free_percpu(u->counts);
 	kfree(u);
+}
+
+/* Where the kernel keeps raw sockets that get UDP's datagrams. */
+static const struct hlist_head *raw_sockets(const struct via_udp *u)
+{
+	u32 at = raw_hashfunc(u->net, IPPROTO_UDP);
+
+	if (!u->v6)
+		return &raw_v4_hashinfo.ht[at];
+#if IS_BUILTIN(CONFIG_IPV6)
+	return &raw_v6_hashinfo.ht[at];
+#else
+	return NULL;
+#endif
 }
 
 static int attach_address(struct net *net, const struct via_attach_to *to,
@@ -204,6 +221,7 @@ static int attach_address(struct net *net, const struct via_attach_to *to,
 	u->v6 = to->addr_len == sizeof(struct in6_addr);
 	u->port = htons(to->port ?: VIA_UDP_PORT);
 	u->ifindex = to->ifindex;
+	u->raw = raw_sockets(u);
 	err = open_socket(u, to);
 	if (err)
 		return err;
@@ -253,9 +271,9 @@ static int attach(struct net *net, const struct via_attach_to *to,
 	u = kzalloc(sizeof(*u), GFP_KERNEL);
 	if (!u)
 		return -ENOMEM;
-	u->rx_early = alloc_percpu(u64);
-	if (!u->rx_early || via_table_init(&u->by_host, VIA_UDP_LINK_BITS)) {
-		free_percpu(u->rx_early);
+	u->counts = alloc_percpu(struct via_udp_counts);
+	if (!u->counts || via_table_init(&u->by_host, VIA_UDP_LINK_BITS)) {
+		free_percpu(u->counts);
 		kfree(u);
 		return -ENOMEM;
 	}

@@ -25,6 +25,18 @@
 #define VIA_UDP_LINK_BITS	12	/* lists of links, 32 KiB: as VIA_PEER_BITS */
 
 /**
+ * struct via_udp_counts - of a NIC, per CPU; BH off
+ * @rx_early:	frames that were taken before the stack
+ * @rx_joined:	frames that came joined, and were taken so
+ * @tx_joined:	frames that were sent so
+ */
+struct via_udp_counts {
+	u64 rx_early;
+	u64 rx_joined;
+	u64 tx_joined;
+};
+
+/**
  * struct via_udp - a VI NIC at an address and a port
  * @link:	RTNL: on the list
  * @net:	constant: the namespace, which ends it before it goes
@@ -45,7 +57,9 @@
  * @tx_lost:	frames without a route, or refused by it; racy
  * @tx_black_hole:	how often a path that drops long frames got a smaller MTU; racy
  * @rx_quoted:	errors about frames of ours; racy
- * @rx_early:	per CPU, of frames that were taken before the stack; BH off
+ * @counts:	constant
+ * @raw:	constant: where raw sockets that get datagrams would be, or NULL: not
+ *		known
  */
 struct via_udp {
 	struct list_head link;
@@ -67,7 +81,8 @@ struct via_udp {
 	u64 tx_lost;
 	u64 tx_black_hole;
 	u64 rx_quoted;
-	u64 __percpu *rx_early;
+	struct via_udp_counts __percpu *counts;
+	const struct hlist_head *raw;
 };
 
 /**

@@ -612,6 +612,7 @@ static void depart_whole(struct via_udp *u, struct via_ether_tx *tx)
 		info->gso_size = s.each;
 		info->gso_segs = s.frames;
 		info->gso_type = SKB_GSO_UDP_L4;
+		this_cpu_add(u->counts->tx_joined, s.frames);
 	}
 	hand_over(u, skb);
 }
