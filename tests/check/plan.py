@@ -49,6 +49,7 @@ import tracing
 import trains
 import transfer
 import udp
+import udp_trains
 import wires
 from labkit.initrd import NATIVE as NATIVE_NICS
 from rows import EACH, LAST, boot, here, row, seed, some, stock
@@ -304,6 +305,16 @@ IN_GUESTS = [
     row("via_udp: datagrams before the stack, {family}, {nic}",
         early.datagrams, "net family", stock=(0, "IPv4"),
         all=[(0, "IPv4"), (0, "IPv6")]),
+    row("via_udp: trains, {family}", udp_trains.whole, "family",
+        stock="IPv4", newest="IPv4", all=["IPv4", "IPv6"]),
+    row("via_udp: trains, lossy and shaped, {family}", udp_trains.shaped, "family",
+        stock="IPv4", all=["IPv4", "IPv6"], all_debug=None),
+    row("via_udp: trains and what is behind, {family}", udp_trains.stepping,
+        "family", stock="IPv4", all=["IPv4", "IPv6"]),
+    row("via_udp: trains and taps, {family}", udp_trains.tapped, "family",
+        stock="IPv4", all=["IPv4", "IPv6"]),
+    row("via_udp: forged datagrams, {family}", udp_trains.forged, "family",
+        stock="IPv4", all=["IPv4", "IPv6"]),
     row("via_udp: bad network, {family}, {nic}", udp.bad,
         "family net messages",
         all=[("IPv4", EACH, 300), ("IPv6", EACH, 300)], all_debug=None),
