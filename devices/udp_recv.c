@@ -26,6 +26,7 @@
 #include <linux/netfilter_ipv6.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
+#include <net/ip6_checksum.h>
 #include <net/ip6_fib.h>
 #include <net/ipv6.h>
 #include <net/rawv6.h>
@@ -201,26 +202,43 @@ static bool unfiltered(const struct via_udp *u,
 	return false;
 }
 
-/* Has somebody verified the checksum, or is there none yet since it never left? */
-static bool is_summed(const struct sk_buff *skb)
+/*
+ * Is the checksum right?  Verified before, or here, or not yet made since it never
+ * left the machine.  @len: bytes from UDP's header on.
+ */
+static bool is_summed(const struct via_udp *u, const struct sk_buff *skb,
+		      u32 len)
 {
+	__wsum sum;
+
 	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		return skb_checksum_start(skb) == skb_transport_header(skb) &&
 		       skb->csum_offset == offsetof(struct udphdr, check);
-	return skb->ip_summed == CHECKSUM_UNNECESSARY && !skb_is_gso(skb);
+	if (skb_is_gso(skb))
+		return false;
+	if (skb->ip_summed != CHECKSUM_NONE)
+		return skb->ip_summed == CHECKSUM_UNNECESSARY;
+	sum = skb_checksum(skb, skb_transport_offset(skb), len, 0);
+	if (!u->v6)
+		return !csum_tcpudp_magic(ip_hdr(skb)->saddr,
+					  ip_hdr(skb)->daddr, len, IPPROTO_UDP,
+					  sum);
+	return !csum_ipv6_magic(&ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr,
+				len, IPPROTO_UDP, sum);
 }
 
 /*
  * How many frames are in it, of skb_shinfo()->gso_size bytes where there are
  * more; 0: UDP is to judge it.  @at: bytes of headers.
  */
-static u32 frames_in(const struct sk_buff *skb, u32 at)
+static u32 frames_in(const struct via_udp *u, const struct sk_buff *skb,
+		     u32 at)
 {
 	const struct skb_shared_info *info = skb_shinfo(skb);
 	u32 len = skb->len - (at - sizeof(struct udphdr)), frames;
 
 	if (ntohs(udp_hdr(skb)->len) != len || !udp_hdr(skb)->check ||
-	    !is_summed(skb))
+	    !is_summed(u, skb, len))
 		return 0;
 	if (!skb_is_gso(skb))
 		return 1;
@@ -254,7 +272,7 @@ static bool take(struct via_udp *u, struct sk_buff *skb, u32 at)
 	if (skb->pkt_type != PACKET_HOST || of_bridge(skb) ||
 	    via_early_follows(&hook_order))
 		return false;
-	frames = frames_in(skb, at);
+	frames = frames_in(u, skb, at);
 	if (!frames)
 		return false;
 	via_early_delivered(&order, frames);
