@@ -86,10 +86,11 @@ static inline void *via_pages_take(struct via_pages *p, u32 size)
 /* As much of @want bytes as a page has left: *@len, with a reference, or NULL. */
 static inline void *via_pages_some(struct via_pages *p, u32 want, u32 *len)
 {
-	u32 left = p->page[p->at] ? VIA_PAGES_BYTES - p->used : 0;
+	u32 used = SKB_DATA_ALIGN(p->used), left = 0;
 
-	*len = min_t(u32, want, left >= VIA_PAGES_LEAST ? left :
-							  VIA_PAGES_BYTES);
+	if (p->page[p->at] && used + VIA_PAGES_LEAST <= VIA_PAGES_BYTES)
+		left = VIA_PAGES_BYTES - used;
+	*len = min_t(u32, want, left ?: VIA_PAGES_BYTES);
 	return via_pages_take(p, *len);
 }
 
