@@ -46,6 +46,7 @@ struct via_conn *via_conn_alloc(struct via_nic *nic,
 		return NULL;
 	kref_init(&conn->ref);
 	INIT_LIST_HEAD(&conn->link);
+	INIT_LIST_HEAD(&conn->kept);
 	via_order_node_init(&conn->by_id);
 	conn->nic = nic;
 	conn->local = *local;

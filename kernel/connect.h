@@ -18,13 +18,25 @@
  * @arg:	address and time; gets the request, or with -EINTR the waiter
  *		to go on with
  *
- * Sleeps.  A request that it returns is in nic->conn.conns, with the reference and
- * the place that its waiter had.
+ * Sleeps, unless a backlog of the handle keeps a request.  A request that it
+ * returns is in nic->conn.conns, with the reference and the place that its waiter or
+ * the backlog had.
  *
  * Return: a call's result: 0, VIA_R_TIMEOUT, VIA_R_INVALID_PARAMETER,
  * VIA_R_ERROR_RESOURCE, -EINTR, or -ESHUTDOWN.
  */
 int via_conn_wait(struct via_file *f, struct via_conn_wait *arg);
+
+/**
+ * via_conn_listen() - VIA_IOC_CONN_LISTEN: keep requests, or no more
+ * @f:		its mutex is held
+ * @arg:	address and backlog
+ *
+ * May sleep.  Requests that the new backlog has no room for are rejected.
+ *
+ * Return: a call's result: 0, VIA_R_INVALID_PARAMETER or VIA_R_ERROR_RESOURCE.
+ */
+int via_conn_listen(struct via_file *f, const struct via_conn_listen *arg);
 
 /**
  * via_conn_accept() - VIA_IOC_CONN_ACCEPT: answer a request with a VI
@@ -77,15 +89,19 @@ void via_conn_destroy_all(struct via_file *f);
 void via_conn_nic_gone(struct via_nic *nic);
 
 /**
- * struct via_conn_view - a waiter or a request, as an administrator is told
+ * struct via_conn_view - a waiter, a backlog or a request, as an administrator is told
  * @file:	the program's handle, a reference is held
- * @id:		among waiters, or among requests
+ * @id:		among waiters and backlogs, or among requests
+ * @most:	requests that a backlog keeps; of a waiter 0
+ * @count:	requests that it has
  * @local:	the program's address
  * @remote:	the client's; of a waiter nothing
  */
 struct via_conn_view {
 	struct via_file *file;
 	u32 id;
+	u32 most;
+	u32 count;
 	struct via_net_addr local;
 	struct via_net_addr remote;
 };
@@ -113,8 +129,8 @@ struct via_conn *via_conn_alloc(struct via_nic *nic,
 				const struct via_vi_attrs *attrs,
 				unsigned long deadline);
 /*
- * Give a request to a waiter, which takes a reference: 0, also when it was
- * cancelled before, or -ENOENT.  Takes nic->conn.lock; any context but hard
+ * Give a request to a listener, a waiter or a backlog, which takes a reference: 0,
+ * also when it was cancelled before, or -ENOENT.  Takes nic->conn.lock; any context but hard
  * interrupts, no queue lock held.
  */
 int via_conn_offer(struct via_conn *conn);
@@ -184,6 +200,13 @@ static inline bool via_addr_is_own(const struct via_nic *nic,
 {
 	return a->host_len == nic->addr_len &&
 	       !memcmp(a->host, nic->addr, nic->addr_len);
+}
+
+/* An address that is well formed, and of this host where it names one. */
+static inline bool via_addr_is_here(const struct via_nic *nic,
+				    const struct via_net_addr *a)
+{
+	return via_addr_ok(a) && (!a->host_len || via_addr_is_own(nic, a));
 }
 
 /* Is the attempt's time over?  Either queue lock held, or a hint. */

@@ -381,6 +381,11 @@ static long via_conn_call(struct via_file *f, unsigned int cmd, void *arg)
 
 		return a->reserved ? -EINVAL : via_conn_reject(f, a->conn);
 	}
+	case VIA_IOC_CONN_LISTEN: {
+		struct via_conn_listen *a = arg;
+
+		return a->reserved ? -EINVAL : via_conn_listen(f, a);
+	}
 	case VIA_IOC_CONN_REQUEST: {
 		struct via_conn_request *a = arg;
 

@@ -77,9 +77,9 @@ struct via_file_memory {
  * @cq_next:	mutex: cyclic
  * @cq_count:	mutex
  * @vis:	mutex: VIs
- * @waiters:	nic->conn.lock: connection waiters
+ * @waiters:	nic->conn.lock: connection waiters, backlogs
  * @conns:	nic->conn.lock: requests that are not answered
- * @places:	nic->conn.lock: waiters and unanswered requests
+ * @places:	nic->conn.lock: waiters, backlogs and unanswered requests
  * @events:	asynchronous errors
  * @busy_poll_link: nic->polls.lock: on nic->polls.pollers while ctl->poll is
  *		set

@@ -312,6 +312,22 @@ static int put_conn(const struct via_res_part *p, const struct via_file *f,
 	return end(p, hdr, full);
 }
 
+static int put_backlog(const struct via_res_part *p,
+		       const struct via_conn_view *v)
+{
+	struct sk_buff *skb = p->skb;
+	void *hdr = begin(p, v->file);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	return end(p, hdr,
+		   nla_put_u32(skb, VIA_NL_A_CONN, VIA_NL_CONN_LISTEN) ||
+		   nla_put(skb, VIA_NL_A_LOCAL_DISC, v->local.disc_len,
+			   v->local.disc) ||
+		   nla_put_u32(skb, VIA_NL_A_ENTRIES, v->most) ||
+		   nla_put_u32(skb, VIA_NL_A_USED, v->count));
+}
+
 static int dump_waiters(const struct via_res_part *p)
 {
 	bool requests = p->walk->phase == VIA_RES_REQUESTS;
@@ -322,7 +338,8 @@ static int dump_waiters(const struct via_res_part *p)
 	       (requests ?
 		via_request_next(p->nic, p->uid, p->walk->index, &v) :
 		via_waiter_next(p->nic, p->uid, p->walk->index, &v))) {
-		ret = put_conn(p, v.file, requests ? VIA_NL_CONN_REQUEST :
+		ret = v.most ? put_backlog(p, &v) :
+		      put_conn(p, v.file, requests ? VIA_NL_CONN_REQUEST :
 			       VIA_NL_CONN_WAIT, 0, &v.local, &v.remote);
 		via_file_put(v.file);
 		if (!ret)

@@ -122,6 +122,7 @@ static void via_nic_release(struct kref *ref)
 	via_stats_dir_free(nic);
 	via_table_free(&nic->conn.waiting);
 	via_table_free(&nic->conn.listening);
+	via_table_free(&nic->conn.backlogs);
 	via_table_free(&nic->conn.p2p);
 	kvfree(nic->vis);
 	kvfree(nic->vi_gen);
@@ -177,6 +178,7 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	if (!nic->vis || !nic->vi_gen ||
 	    via_table_init(&nic->conn.waiting, VIA_WAITING_BITS) ||
 	    via_table_init(&nic->conn.listening, VIA_LISTENING_BITS) ||
+	    via_table_init(&nic->conn.backlogs, VIA_LISTENING_BITS) ||
 	    via_table_init(&nic->conn.p2p, VIA_P2P_BITS)) {
 		via_nic_put(nic);
 		return NULL;

@@ -175,14 +175,14 @@ void via_quota_put(struct via_quota *quota)
 }
 
 static bool via_uid_charge(struct via_uid *u, enum via_quota_kind what,
-			   unsigned long n)
+			   unsigned long n, bool exempts)
 {
 	unsigned long most = via_quota_most(what);
 	long old = atomic_long_read(&u->used[what]);
 
 	do {
 		if (most && (n > most || old > most - n) &&
-		    !capable(via_quotas[what].exempt))
+		    !(exempts && capable(via_quotas[what].exempt)))
 			return false;
 	} while (!atomic_long_try_cmpxchg(&u->used[what], &old, old + n));
 	return true;
@@ -197,18 +197,31 @@ static void via_quota_uncharge_some(struct via_quota *quota, u32 count,
 		atomic_long_sub(n, &quota->uid[i]->used[what]);
 }
 
-bool via_quota_charge(struct via_quota *quota, enum via_quota_kind what,
-		      unsigned long n)
+static bool via_quota_charge_all(struct via_quota *quota,
+				 enum via_quota_kind what, unsigned long n,
+				 bool exempts)
 {
 	u32 i;
 
 	for (i = 0; i < quota->n; i++) {
-		if (!via_uid_charge(quota->uid[i], what, n)) {
+		if (!via_uid_charge(quota->uid[i], what, n, exempts)) {
 			via_quota_uncharge_some(quota, i, what, n);
 			return false;
 		}
 	}
 	return true;
+}
+
+bool via_quota_charge(struct via_quota *quota, enum via_quota_kind what,
+		      unsigned long n)
+{
+	return via_quota_charge_all(quota, what, n, true);
+}
+
+bool via_quota_charge_any(struct via_quota *quota, enum via_quota_kind what,
+			  unsigned long n)
+{
+	return via_quota_charge_all(quota, what, n, false);
 }
 
 void via_quota_charge_again(struct via_quota *quota, enum via_quota_kind what,

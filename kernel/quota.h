@@ -50,6 +50,9 @@ void via_quota_put(struct via_quota *quota);
  */
 bool via_quota_charge(struct via_quota *quota, enum via_quota_kind what,
 		      unsigned long n);
+/* The same, but no capability counts: whoever runs is not the one that pays. */
+bool via_quota_charge_any(struct via_quota *quota, enum via_quota_kind what,
+			  unsigned long n);
 /* Without a question: what is charged has been asked for before. */
 void via_quota_charge_again(struct via_quota *quota, enum via_quota_kind what,
 			    unsigned long n);

@@ -4,7 +4,8 @@
  *
  * A server waits (struct via_waiter) before it has a VI.  A request that
  * finds a waiter becomes a struct via_conn: in nic->conn.conns until the program
- * accepts or rejects it, or the client gives up.
+ * accepts or rejects it, or the client gives up.  A server that listens (struct
+ * via_backlog) has those kept that find no waiter, until it waits.
  *
  * Strangers send requests, and a NIC has thousands of waiters: they are found by a
  * table of their addresses.  What programs name, and what an administrator is told one
@@ -18,6 +19,8 @@
  *  4. A waiter has a place, and leaves it to the request that matched it.
  *  5. A request that its client has cancelled is dead: it is on no list, and none lists
  *     it again.
+ *  6. One address of a NIC has one backlog.  A request that it keeps is listed, so that
+ *     it has a place of its own: taking it from the backlog needs nothing.
  *
  *  from                    to                 function
  *                          waiter, asleep     via_waiter_new()
@@ -26,6 +29,8 @@
  *  waiter, left behind     asleep             via_waiter_find()
  *  matched                 listed             via_waiter_finish()
  *  request                 listed             via_conn_give(), a listener has it
+ *  request                 listed, kept       via_backlog_offer()
+ *  listed, kept            listed             via_backlog_take()
  *  listed                  taken              via_conn_take()
  *  taken                   listed             via_conn_untake()
  *  taken                   refused            via_conn_answer_no()
@@ -40,44 +45,28 @@
 #include "kapi.h"
 #include "ledger.h"
 #include "quota.h"
+#include "request.h"
 #include "vi.h"
 
 /*
- * Waiters and requests that were matched and not answered: each has a place,
+ * Waiters, backlogs and requests that were matched and not answered: each has a place,
  * of its user's, its NIC handle's and its NIC's.  A signal leaves a waiter
  * behind, and no program has to answer, so these are what bounds both lists.
  */
 #define VIA_PLACES_FILE 1024
 #define VIA_PLACES_NIC 4096
 
-/**
- * struct via_waiter - a program in VipConnectWait
- * @place:	nic->conn.lock: in nic->conn.waiting until matched
- * @by_id:	nic->conn.lock: in nic->conn.waiters, by @id
- * @own:	nic->conn.lock: on file->waiters
- * @file:	constant: the program's handle; there while in nic->conn.waiters
- * @id:		constant
- * @busy:	nic->conn.lock: a thread sleeps on it
- * @local:	constant: address waited on
- * @conn:	nic->conn.lock: the request that matched
- * @wait:	the sleeper
- */
-struct via_waiter {
-	struct via_table_node place;
-	struct via_order_node by_id;
-	struct list_head own;
-	struct via_file *file;
-	u32 id;
-	bool busy;
-	struct via_net_addr local;
-	struct via_conn *conn;
-	wait_queue_head_t wait;
-};
+static struct via_table *via_waiter_table(const struct via_waiter *w)
+{
+	struct via_nic *nic = w->file->nic;
 
-static u32 via_waiter_hash(const struct via_nic *nic,
+	return w->keeps ? &nic->conn.backlogs : &nic->conn.waiting;
+}
+
+static u32 via_waiter_hash(const struct via_table *t,
 			   const struct via_net_addr *local)
 {
-	return via_table_hash(&nic->conn.waiting, local->disc, local->disc_len);
+	return via_table_hash(t, local->disc, local->disc_len);
 }
 
 static bool via_waiter_is(const struct via_table_node *n, const void *local)
@@ -154,13 +143,14 @@ static void via_conn_name(struct via_nic *nic, struct via_conn *conn)
 }
 
 /*
- * A request that a listener takes: listed among the handle's, with an id and a
- * reference; false: there is no place.
+ * A request that a listener or a backlog takes: listed among the handle's, with an id
+ * and a reference; false: there is no place.
  */
 static bool via_conn_give(struct via_file *f, struct via_conn *conn)
 {
 	lockdep_assert_held(&f->nic->conn.lock);
-	if (!via_place_free(f))
+	if (!via_place_free(f) ||
+	    !via_quota_charge_any(f->quota, VIA_QUOTA_WAITERS, 1))
 		return false;
 	via_conn_get(conn);
 	via_place_take(f);
@@ -239,10 +229,44 @@ static bool via_kernel_offer(struct via_conn *conn)
 	return true;
 }
 
+static struct via_backlog *via_backlog_find(const struct via_nic *nic,
+					    const struct via_net_addr *local)
+{
+	const struct via_table *t = &nic->conn.backlogs;
+	struct via_table_node *n;
+
+	lockdep_assert_held(&nic->conn.lock);
+	n = via_table_find(t, via_waiter_hash(t, local), via_waiter_is, local);
+	return n ? container_of(n, struct via_backlog, w.place) : NULL;
+}
+
+/* To the backlog that has room for it; its program is told. */
+static bool via_backlog_offer(struct via_conn *conn)
+{
+	struct via_backlog *b = via_backlog_find(conn->nic, &conn->local);
+
+	if (!b || b->count >= b->most || !via_conn_give(b->w.file, conn))
+		return false;
+	conn->backlog = b;
+	list_add_tail(&conn->kept, &b->kept);
+	b->count++;
+	via_events_notice(&b->w.file->events, &b->notice);
+	return true;
+}
+
+static void via_backlog_drop(struct via_conn *conn)
+{
+	lockdep_assert_held(&conn->nic->conn.lock);
+	list_del_init(&conn->kept);
+	conn->backlog->count--;
+	conn->backlog = NULL;
+}
+
 int via_conn_offer(struct via_conn *conn)
 {
-	u32 hash = via_waiter_hash(conn->nic, &conn->local);
 	struct via_nic *nic = conn->nic;
+	u32 hash = via_waiter_hash(&nic->conn.waiting, &conn->local);
+	bool kept = false;
 	struct via_table_node *n;
 	struct via_waiter *w;
 
@@ -264,9 +288,11 @@ int via_conn_offer(struct via_conn *conn)
 		via_conn_get(conn);
 		w->conn = conn;
 		wake_up_all(&w->wait);
+	} else {
+		kept = via_backlog_offer(conn);
 	}
 	spin_unlock_bh(&nic->conn.lock);
-	return n ? 0 : -ENOENT;
+	return n || kept ? 0 : -ENOENT;
 }
 
 /*
@@ -279,6 +305,8 @@ static bool via_conn_unlist(struct via_conn *conn)
 		return false;
 	list_del_init(&conn->link);
 	via_order_del(&conn->nic->conn.conns, &conn->by_id);
+	if (conn->backlog)
+		via_backlog_drop(conn);
 	if (conn->file)
 		via_place_give(conn->file);
 	conn->file = NULL;
@@ -298,14 +326,6 @@ void via_conn_cancel(struct via_conn *conn)
 		via_conn_put(conn);
 }
 EXPORT_SYMBOL_GPL(via_conn_cancel);
-
-/* The first one of that id, or a higher one.  nic->conn.lock held. */
-static struct via_conn *via_conn_from(const struct via_nic *nic, u64 id)
-{
-	struct via_order_node *n = via_order_from(&nic->conn.conns, id);
-
-	return n ? container_of(n, struct via_conn, by_id) : NULL;
-}
 
 struct via_conn *via_conn_take(struct via_file *f, u32 id)
 {
@@ -352,9 +372,96 @@ static void via_conn_answer_no(struct via_conn *conn)
 	via_conn_put(conn);
 }
 
+/* Each is to be on no list but this one, under nic->conn.lock. */
+static void via_conns_refuse(struct via_nic *nic, struct list_head *conns)
+{
+	struct via_conn *conn;
+
+	/* (3): via_conn_cancel() may take one off meanwhile: one at a time. */
+	for (;;) {
+		spin_lock_bh(&nic->conn.lock);
+		conn = list_first_entry_or_null(conns, struct via_conn, link);
+		if (conn)
+			list_del_init(&conn->link);
+		spin_unlock_bh(&nic->conn.lock);
+		if (!conn)
+			break;
+		via_conn_answer_no(conn);
+	}
+}
+
+/* The backlog of the handle itself, or NULL. */
+static struct via_backlog *via_backlog_own(const struct via_file *f,
+					   const struct via_net_addr *local)
+{
+	struct via_backlog *b = via_backlog_find(f->nic, local);
+
+	return b && b->w.file == f ? b : NULL;
+}
+
+/*
+ * What a wait finds without a waiter: 0 and the oldest request that is kept;
+ * VIA_R_TIMEOUT; or -EAGAIN: it needs a waiter.
+ */
+static int via_backlog_take(struct via_file *f, struct via_conn_wait *arg)
+{
+	struct via_nic *nic = f->nic;
+	int ret = -EAGAIN;
+	struct via_backlog *b;
+	struct via_conn *conn;
+
+	if (arg->waiter || READ_ONCE(nic->dead))
+		return ret;
+	spin_lock_bh(&nic->conn.lock);
+	b = via_backlog_own(f, &arg->local);
+	if (b && b->count) {
+		conn = list_first_entry(&b->kept, struct via_conn, kept);
+		via_backlog_drop(conn);
+		arg->conn = conn->id;
+		arg->remote = conn->remote;
+		arg->attrs = conn->attrs;
+		ret = 0;
+	} else if (b && !arg->timeout) {
+		ret = VIA_R_TIMEOUT;
+	}
+	spin_unlock_bh(&nic->conn.lock);
+	return ret;
+}
+
+/* It is found from now on: it has a place, an id and is its handle's. */
+static void via_waiter_list(struct via_waiter *w)
+{
+	struct via_table *t = via_waiter_table(w);
+	struct via_nic *nic = w->file->nic;
+
+	lockdep_assert_held(&nic->conn.lock);
+	via_place_take(w->file);
+	do {
+		w->id = ++nic->conn.waiter_id;
+	} while (!w->id);
+	via_order_add(&nic->conn.waiters, &w->by_id, w->id);
+	via_table_add(t, &w->place, via_waiter_hash(t, &w->local),
+		      via_waiter_is, &w->local);
+	list_add_tail(&w->own, &w->file->waiters);
+}
+
+static void via_waiter_init(struct via_waiter *w, struct via_file *f,
+			    const struct via_net_addr *local)
+{
+	init_waitqueue_head(&w->wait);
+	via_table_node_init(&w->place);
+	via_order_node_init(&w->by_id);
+	w->file = f;
+	w->local = *local;
+	w->busy = true;
+}
+
+/* NULL: no memory, or no place; ERR_PTR(-EAGAIN): a request was kept meanwhile. */
 static struct via_waiter *via_waiter_new(struct via_file *f,
 					 const struct via_net_addr *local)
 {
+	struct via_backlog *b;
+	bool kept;
 	struct via_nic *nic = f->nic;
 	struct via_waiter *w = kzalloc(sizeof(*w), GFP_KERNEL_ACCOUNT);
 
@@ -364,37 +471,19 @@ static struct via_waiter *via_waiter_new(struct via_file *f,
 		kfree(w);
 		return NULL;
 	}
-	init_waitqueue_head(&w->wait);
-	via_table_node_init(&w->place);
-	via_order_node_init(&w->by_id);
-	w->file = f;
-	w->local = *local;
-	w->busy = true;
+	via_waiter_init(w, f, local);
 	spin_lock_bh(&nic->conn.lock);
-	if (!via_place_free(f)) {
+	b = via_backlog_own(f, local);
+	kept = b && b->count;
+	if (kept || !via_place_free(f)) {
 		spin_unlock_bh(&nic->conn.lock);
 		via_quota_uncharge(f->quota, VIA_QUOTA_WAITERS, 1);
 		kfree(w);
-		return NULL;
+		return kept ? ERR_PTR(-EAGAIN) : NULL;
 	}
-	via_place_take(f);
-	do {
-		w->id = ++nic->conn.waiter_id;
-	} while (!w->id);
-	via_order_add(&nic->conn.waiters, &w->by_id, w->id);
-	via_table_add(&nic->conn.waiting, &w->place,
-		      via_waiter_hash(nic, local), via_waiter_is, local);
-	list_add_tail(&w->own, &f->waiters);
+	via_waiter_list(w);
 	spin_unlock_bh(&nic->conn.lock);
 	return w;
-}
-
-/* The first one of that id, or a higher one.  nic->conn.lock held. */
-static struct via_waiter *via_waiter_from(const struct via_nic *nic, u64 id)
-{
-	struct via_order_node *n = via_order_from(&nic->conn.waiters, id);
-
-	return n ? container_of(n, struct via_waiter, by_id) : NULL;
 }
 
 /* Go on with a wait that a signal broke. */
@@ -418,8 +507,88 @@ static void via_waiter_unlist(struct via_waiter *w)
 	struct via_nic *nic = w->file->nic;
 
 	lockdep_assert_held(&nic->conn.lock);
-	via_table_del(&nic->conn.waiting, &w->place);
+	via_table_del(via_waiter_table(w), &w->place);
 	via_order_del(&nic->conn.waiters, &w->by_id);
+}
+
+/* Requests beyond @most leave it, the newest ones, for @conns. */
+static void via_backlog_limit(struct via_backlog *b, u32 most,
+			      struct list_head *conns)
+{
+	struct via_conn *conn;
+
+	lockdep_assert_held(&b->w.file->nic->conn.lock);
+	b->most = most;
+	while (b->count > most) {
+		conn = list_last_entry(&b->kept, struct via_conn, kept);
+		via_conn_unlist(conn);
+		list_add(&conn->link, conns);
+	}
+}
+
+/* The end of it; its requests are on @conns. */
+static void via_backlog_free(struct via_backlog *b, struct list_head *conns)
+{
+	struct via_file *f = b->w.file;
+
+	via_backlog_limit(b, 0, conns);
+	via_waiter_unlist(&b->w);
+	list_del(&b->w.own);
+	via_events_forget(&f->events, &b->notice);
+	via_place_give(f);
+	kfree(b);
+}
+
+static int via_backlog_new(struct via_file *f, const struct via_net_addr *local,
+			   u32 most)
+{
+	struct via_backlog *b = kzalloc(sizeof(*b), GFP_KERNEL_ACCOUNT);
+	struct via_nic *nic = f->nic;
+	bool ok;
+
+	if (!b)
+		return VIA_R_ERROR_RESOURCE;
+	if (!via_quota_charge(f->quota, VIA_QUOTA_WAITERS, 1)) {
+		kfree(b);
+		return VIA_R_ERROR_RESOURCE;
+	}
+	via_waiter_init(&b->w, f, local);
+	b->w.keeps = true;
+	b->most = most;
+	INIT_LIST_HEAD(&b->kept);
+	b->notice.code = VIA_EVENT_CONN;
+	spin_lock_bh(&nic->conn.lock);
+	ok = via_place_free(f) && !via_backlog_find(nic, local);
+	if (ok)
+		via_waiter_list(&b->w);
+	spin_unlock_bh(&nic->conn.lock);
+	if (ok)
+		return 0;
+	via_quota_uncharge(f->quota, VIA_QUOTA_WAITERS, 1);
+	kfree(b);
+	return VIA_R_ERROR_RESOURCE;
+}
+
+int via_conn_listen(struct via_file *f, const struct via_conn_listen *arg)
+{
+	u32 most = min_t(u32, arg->backlog, VIA_BACKLOG_MAX);
+	struct via_nic *nic = f->nic;
+	struct via_backlog *b;
+	LIST_HEAD(conns);
+
+	lockdep_assert_held(&f->mutex);
+	if (!via_addr_is_here(nic, &arg->local))
+		return VIA_R_INVALID_PARAMETER;
+	/* The handle's own comes and goes under its mutex alone. */
+	spin_lock_bh(&nic->conn.lock);
+	b = via_backlog_own(f, &arg->local);
+	if (b && most)
+		via_backlog_limit(b, most, &conns);
+	else if (b)
+		via_backlog_free(b, &conns);
+	spin_unlock_bh(&nic->conn.lock);
+	via_conns_refuse(nic, &conns);
+	return b || !most ? 0 : via_backlog_new(f, &arg->local, most);
 }
 
 /*
@@ -485,25 +654,39 @@ static long via_waiter_sleep(struct via_file *f, struct via_waiter *w, u64 ns)
 	return ret == -ETIME ? 0 : ret ? ret : 1;
 }
 
-int via_conn_wait(struct via_file *f, struct via_conn_wait *arg)
+/* The waiter of a call, a new one or one that a signal left; or as that says. */
+static struct via_waiter *via_waiter_get(struct via_file *f,
+					 const struct via_conn_wait *arg)
 {
-	struct via_nic *nic = f->nic;
 	struct via_waiter *w;
-	long left;
-
-	if (!via_addr_ok(&arg->local))
-		return VIA_R_INVALID_PARAMETER;
-	if (arg->local.host_len && !via_addr_is_own(nic, &arg->local))
-		return VIA_R_INVALID_PARAMETER;
 
 	/* Under the mutex, so that a teardown finds every waiter. */
 	mutex_lock(&f->mutex);
-	if (f->dead || READ_ONCE(f->ending) || nic->dead)
+	if (f->dead || READ_ONCE(f->ending) || f->nic->dead)
 		w = ERR_PTR(-ESHUTDOWN);
 	else
 		w = arg->waiter ? via_waiter_find(f, arg->waiter) :
 				  via_waiter_new(f, &arg->local);
 	via_file_unlock(f);
+	return w;
+}
+
+int via_conn_wait(struct via_file *f, struct via_conn_wait *arg)
+{
+	struct via_nic *nic = f->nic;
+	struct via_waiter *w;
+	long left;
+	int ret;
+
+	if (!via_addr_is_here(nic, &arg->local))
+		return VIA_R_INVALID_PARAMETER;
+
+	do {
+		ret = via_backlog_take(f, arg);
+		if (ret != -EAGAIN)
+			return ret;
+		w = via_waiter_get(f, arg);
+	} while (w == ERR_PTR(-EAGAIN));
 	if (IS_ERR(w))
 		return PTR_ERR(w);
 	if (!w)
@@ -512,52 +695,6 @@ int via_conn_wait(struct via_file *f, struct via_conn_wait *arg)
 
 	left = via_waiter_sleep(f, w, arg->timeout);
 	return via_waiter_finish(f, w, left, arg);
-}
-
-static bool via_told(const struct via_file *f, kuid_t uid)
-{
-	return !uid_valid(uid) || uid_eq(f->uid, uid);
-}
-
-bool via_waiter_next(struct via_nic *nic, kuid_t uid, u32 after,
-		     struct via_conn_view *view)
-{
-	struct via_waiter *w;
-
-	memset(view, 0, sizeof(*view));
-	spin_lock_bh(&nic->conn.lock);
-	w = via_waiter_from(nic, (u64)after + 1);
-	while (w && (w->conn || !via_told(w->file, uid)))
-		w = via_waiter_from(nic, (u64)w->id + 1);
-	if (w) {
-		view->file = w->file;
-		view->id = w->id;
-		view->local = w->local;
-		via_file_get(view->file);
-	}
-	spin_unlock_bh(&nic->conn.lock);
-	return w;
-}
-
-bool via_request_next(struct via_nic *nic, kuid_t uid, u32 after,
-		      struct via_conn_view *view)
-{
-	struct via_conn *conn;
-
-	memset(view, 0, sizeof(*view));
-	spin_lock_bh(&nic->conn.lock);
-	conn = via_conn_from(nic, (u64)after + 1);
-	while (conn && !via_told(conn->file, uid))
-		conn = via_conn_from(nic, (u64)conn->id + 1);
-	if (conn) {
-		view->file = conn->file;
-		view->id = conn->id;
-		view->local = conn->local;
-		view->remote = conn->remote;
-		via_file_get(view->file);
-	}
-	spin_unlock_bh(&nic->conn.lock);
-	return conn;
 }
 
 int via_conn_reject(struct via_file *f, u32 id)
@@ -591,6 +728,11 @@ void via_conn_destroy_all(struct via_file *f)
 	lockdep_assert_held(&f->mutex);
 	spin_lock_bh(&nic->conn.lock);
 	list_for_each_entry_safe(w, m, &f->waiters, own) {
+		if (w->keeps) {
+			via_backlog_free(container_of(w, struct via_backlog, w),
+					 &conns);
+			continue;
+		}
 		/* (2): no request finds it any more; a sleeper frees its own. */
 		via_waiter_unlist(w);
 		if (w->busy) {
@@ -607,16 +749,5 @@ void via_conn_destroy_all(struct via_file *f)
 		if (via_conn_unlist(conn))
 			list_add(&conn->link, &conns);
 	spin_unlock_bh(&nic->conn.lock);
-
-	/* (3): via_conn_cancel() may take one off meanwhile: one at a time. */
-	for (;;) {
-		spin_lock_bh(&nic->conn.lock);
-		conn = list_first_entry_or_null(&conns, struct via_conn, link);
-		if (conn)
-			list_del_init(&conn->link);
-		spin_unlock_bh(&nic->conn.lock);
-		if (!conn)
-			break;
-		via_conn_answer_no(conn);
-	}
+	via_conns_refuse(nic, &conns);
 }

@@ -23,6 +23,8 @@ struct via_reply {
 	u8 data[VIA_REPLY_MAX];
 };
 
+struct via_backlog;
+
 /**
  * struct via_conn - a connection request that reached this host
  * @nic:	where it arrived
@@ -31,6 +33,8 @@ struct via_reply {
  * @ref:	the server's handle, the device's state
  * @id:		what the server's program knows it by, constant
  * @file:	nic->conn.lock: the server's NIC handle, while in nic->conn.conns
+ * @backlog:	nic->conn.lock: keeps it until the program takes it, or NULL
+ * @kept:	nic->conn.lock: on backlog->kept
  * @dead:	nic->conn.lock: the client gave up
  * @local:	server's address, constant
  * @remote:	client's address, constant
@@ -48,6 +52,8 @@ struct via_conn {
 	struct kref ref;
 	u32 id;
 	struct via_file *file;
+	struct via_backlog *backlog;
+	struct list_head kept;
 	bool dead;
 	struct via_net_addr local;
 	struct via_net_addr remote;
@@ -68,11 +74,11 @@ struct via_conn {
  * @priv:	the device's, copied to conn->priv
  * @priv_len:	VIA_CONN_PRIV at most
  *
- * Matches it against the waiters of the NIC, takes nic->conn.lock for it.  Any
- * context but hard interrupts, no queue lock held.
+ * Matches it against the listeners and waiters of the NIC, takes nic->conn.lock for
+ * it.  Any context but hard interrupts, no queue lock held.
  *
  * Return: the request, with a reference that is the device's, or ERR_PTR():
- * -ENOENT no waiter (NO_MATCH), -ENOMEM, -EINVAL an address is too long.
+ * -ENOENT nobody has it (NO_MATCH), -ENOMEM, -EINVAL an address is too long.
  */
 struct via_conn *via_conn_incoming(struct via_nic *nic,
 				   const struct via_net_addr *local,

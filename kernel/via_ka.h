@@ -170,7 +170,7 @@ enum via_status {
 #define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue */
 #define VIA_INFLIGHT		64u	/* sends started and not complete */
 #define VIA_WAITING_BITS	9	/* lists of waiters, 4 KiB */
-#define VIA_LISTENING_BITS	6	/* of listeners in the kernel */
+#define VIA_LISTENING_BITS	6	/* of listeners in the kernel; of programs */
 #define VIA_P2P_BITS		9	/* of VIs that look for a peer, 4 KiB */
 #define VIA_DESC_INLINE		2	/* segments kept in struct via_desc */
 
@@ -617,7 +617,8 @@ struct via_nic_conns {
 	struct via_table waiting;	/* waiters by address */
 	struct via_table listening;	/* listeners by discriminator */
 	u32 listeners;			/* how many */
-	struct via_order waiters;	/* by id */
+	struct via_table backlogs;	/* programs that listen, by address */
+	struct via_order waiters;	/* and backlogs, by id */
 	struct via_order conns;		/* by id */
 	u32 places;			/* of both, in use */
 	struct via_table p2p;		/* VIs that look for a peer */

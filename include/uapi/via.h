@@ -122,6 +122,10 @@
  * is so.  It is only a hint to look: another thread may have collected
  * meanwhile.  Asking again before the event was read changes nothing.  It is
  * never lost; it goes with its queue.
+ *
+ * VIA_EVENT_CONN comes unasked when a request is kept for an address that the
+ * handle listens on (VIA_IOC_CONN_LISTEN), one of each address at a time.  It is
+ * a hint as well, and goes with the address.
  */
 
 #include <linux/types.h>
@@ -203,6 +207,7 @@
 #define VIA_EVENT_SEND			0x100
 #define VIA_EVENT_RECV			0x101
 #define VIA_EVENT_CQ			0x102
+#define VIA_EVENT_CONN			0x103	/* a request is kept */
 
 #define VIA_EVENT_F_ORDERLY		0x1	/* CONN_LOST: the peer left */
 
@@ -517,6 +522,22 @@ struct via_conn_wait {
 	struct via_vi_attrs attrs;	/* out: the client's VI */
 };
 
+/*
+ * Listen: up to backlog requests that find no waiter are kept for the handle.
+ * VIA_IOC_CONN_WAIT takes the oldest one, also with a timeout of 0; one that its
+ * client gives up goes by itself.  Each is charged to the user as a waiter is.
+ * Again: another backlog; requests beyond it are rejected, and backlog 0 ends it.
+ * More than VIA_BACKLOG_MAX is as much.  INVALID_PARAMETER, ERROR_RESOURCE (also
+ * when another handle of the NIC listens on that discriminator).
+ */
+#define VIA_BACKLOG_MAX		256
+
+struct via_conn_listen {
+	__u32	backlog;		/* requests, or 0 */
+	__u32	reserved;
+	struct via_net_addr local;
+};
+
 /* Start to accept: the VI becomes Pending; then VIA_IOC_CONN_RESULT. */
 struct via_conn_accept {
 	__u32	conn;
@@ -637,6 +658,7 @@ struct via_event {
 #define VIA_IOC_CONN_RESULT	_IOWR(VIA_IOC_MAGIC, 0x44, struct via_conn_result)
 #define VIA_IOC_DISCONNECT	_IOW(VIA_IOC_MAGIC, 0x45, struct via_vi_arg)
 #define VIA_IOC_PEER_REQUEST	_IOW(VIA_IOC_MAGIC, 0x46, struct via_conn_request)
+#define VIA_IOC_CONN_LISTEN	_IOW(VIA_IOC_MAGIC, 0x47, struct via_conn_listen)
 
 #define VIA_IOC_NAME_QUERY	_IOWR(VIA_IOC_MAGIC, 0x50, struct via_name_query)
 
@@ -664,6 +686,7 @@ VIA_ASSERT_SIZE(struct via_wait, 24);
 VIA_ASSERT_SIZE(struct via_net_addr, 84);
 VIA_ASSERT_SIZE(struct via_conn_wait, 200);
 VIA_ASSERT_SIZE(struct via_conn_request, 184);
+VIA_ASSERT_SIZE(struct via_conn_listen, 92);
 VIA_ASSERT_SIZE(struct via_conn_result, 24);
 VIA_ASSERT_SIZE(struct via_stats, 24);
 VIA_ASSERT_SIZE(struct via_event, 32);

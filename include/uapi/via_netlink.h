@@ -99,7 +99,7 @@ enum via_nl_cmd {
 	VIA_NL_CMD_RES_VI,	/* VIs */
 	VIA_NL_CMD_RES_MR,	/* registered memory */
 	VIA_NL_CMD_RES_CQ,	/* completion queues */
-	VIA_NL_CMD_RES_CONN,	/* connections, attempts, requests, waiters */
+	VIA_NL_CMD_RES_CONN,	/* connections, attempts, requests, waiters, listeners */
 
 	__VIA_NL_CMD_MAX
 };
@@ -146,8 +146,8 @@ enum via_nl_attr {
 	VIA_NL_A_LENGTH,	/* u64: bytes */
 	VIA_NL_A_PAGES,		/* u32: pinned */
 	VIA_NL_A_CQ,		/* u32: id */
-	VIA_NL_A_ENTRIES,	/* u32: there is room for */
-	VIA_NL_A_USED,		/* u32: not collected */
+	VIA_NL_A_ENTRIES,	/* u32: there is room for; of a listener: its backlog */
+	VIA_NL_A_USED,		/* u32: not collected; of a listener: requests kept */
 	VIA_NL_A_QUEUES,	/* u32: work queues that complete into it */
 	VIA_NL_A_CONN,		/* u32: VIA_NL_CONN_* */
 	VIA_NL_A_BOUND,		/* u32, told: interface that a NIC in UDP is bound to */
@@ -185,6 +185,7 @@ enum via_nl_conn {
 	VIA_NL_CONN_PENDING,	/* a VI asks, or its answer is under way */
 	VIA_NL_CONN_PEER,	/* a VI looks for its peer */
 	VIA_NL_CONN_CONNECTED,	/* a VI is connected */
+	VIA_NL_CONN_LISTEN,	/* requests are kept for the program */
 };
 
 #endif /* _UAPI_VIA_NETLINK_H */
