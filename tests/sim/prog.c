@@ -458,6 +458,14 @@ int prog_p2p(struct prog_vi *v, const void *host, const char *disc, u64 ns)
 	return ret ? ret : prog_result(v, VIA_CONN_PEER);
 }
 
+int prog_listen(struct prog_nic *n, const char *disc, u32 backlog)
+{
+	struct via_conn_listen a = { .backlog = backlog };
+
+	prog_addr(&a.local, NULL, disc);
+	return sim_ioctl(n->file, VIA_IOC_CONN_LISTEN, &a);
+}
+
 int prog_conn_wait(struct prog_nic *n, const char *disc, u64 ns, u32 *conn)
 {
 	struct via_conn_wait a = { .timeout = ns };

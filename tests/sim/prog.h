@@ -114,6 +114,8 @@ int prog_p2p(struct prog_vi *v, const void *host, const char *disc, u64 ns);
 int prog_request_start(struct prog_vi *v, const void *host, const char *disc,
 		       u64 ns, bool peer);
 int prog_result(struct prog_vi *v, u32 flags);
+/* Requests are kept, @backlog at once; 0: no more. */
+int prog_listen(struct prog_nic *n, const char *disc, u32 backlog);
 /* The id of a request that came. */
 int prog_conn_wait(struct prog_nic *n, const char *disc, u64 ns, u32 *conn);
 int prog_accept_start(struct prog_vi *v, u32 conn);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Requests on one host and the server that waits for them: it is interrupted,
- * it answers with a VI that does not fit, it ends; clients give up meanwhile.
+ * it has some kept for it, it answers with a VI that does not fit, it ends; clients
+ * give up meanwhile.
  *
  * What a client is told is true, none waits on, a request whose client has left
  * cannot be accepted any more, and no request stays behind.
@@ -112,6 +113,10 @@ static void waiter(void *arg)
 	int ret;
 
 	for (i = 0; i < 3 && !READ_ONCE(w.ended); i++) {
+		if (!sim_dice(3)) {
+			ret = prog_listen(&w.n, "waiters", sim_dice(3));
+			sim_expect(over(ret) || !ret, "listen: %d", ret);
+		}
 		ret = wait_for_one(sim_dice(2) ? sim_dice(30000) : 3 * MS,
 				   &conn);
 		sim_expect(over(ret) || !ret || ret == VIA_R_TIMEOUT ||
