@@ -170,6 +170,7 @@ static const char *conn_name(uint32_t kind)
 	case VIA_NL_CONN_PENDING: return "pending";
 	case VIA_NL_CONN_PEER: return "peer-to-peer";
 	case VIA_NL_CONN_CONNECTED: return "connected";
+	case VIA_NL_CONN_LISTEN: return "listening";
 	default: return "unknown";
 	}
 }
@@ -212,6 +213,8 @@ static void tell_conn(struct nlattr **attrs)
 	tell_disc(attrs, VIA_NL_A_LOCAL_DISC, "local");
 	tell_host(attrs);
 	tell_disc(attrs, VIA_NL_A_REMOTE_DISC, "remote");
+	tell(attrs, VIA_NL_A_ENTRIES, "backlog", "backlog");
+	tell(attrs, VIA_NL_A_USED, "kept", "kept");
 }
 
 static const struct kind {
