@@ -86,8 +86,8 @@ static void identify(struct vipl_nic *nic, const struct via_hello *h)
 		.reliability = h->reliability,
 		.rdma_read = h->rdma_read,
 		.features = VIP_FEATURE_CQ_FD | VIP_FEATURE_NIC_FD |
-			    VIP_FEATURE_NONBLOCKING | VIP_FEATURE_MEMLOCK |
-			    VIP_FEATURE_ONE_SIDED |
+			    VIP_FEATURE_NONBLOCKING | VIP_FEATURE_LISTEN |
+			    VIP_FEATURE_MEMLOCK | VIP_FEATURE_ONE_SIDED |
 			    (h->type == VIA_NIC_LOOPBACK ? 0 :
 			     VIP_FEATURE_REMOTE),
 		.files = 2,
@@ -288,6 +288,8 @@ static enum vipl_event_kind kind(uint32_t code)
 		return VIPL_EVENT_RECV;
 	case VIA_EVENT_CQ:
 		return VIPL_EVENT_CQ;
+	case VIA_EVENT_CONN:
+		return VIPL_EVENT_CONN;
 	default:
 		return VIPL_EVENT_ERROR;
 	}
@@ -442,6 +444,7 @@ static const struct vipl_provider ka = {
 	.conn_request_start = ka_conn_request_start,
 	.conn_accept_start = ka_conn_accept_start,
 	.conn_result = ka_conn_result,
+	.conn_listen = ka_conn_listen,
 	.addr_parse = ka_addr_parse,
 	.addr_format = ka_addr_format,
 	.resolve = ka_resolve,

@@ -337,6 +337,8 @@ VIP_RETURN ka_conn_accept_start(struct vipl_nic *nic, uint32_t conn,
 				const struct vipl_private *priv, int *gone);
 VIP_RETURN ka_conn_result(struct vipl_vi *vi, VIP_VI_ATTRIBUTES *attrs,
 			  struct vipl_private *priv);
+VIP_RETURN ka_conn_listen(struct vipl_nic *nic, const struct vipl_addr *local,
+			  uint32_t backlog);
 void ka_conn_ended(struct vipl_vi *vi);
 
 /* ka_mac.c: "52:54:00:00:00:01" (or with '-'), nothing else; 0, or -1 */

@@ -203,3 +203,12 @@ VIP_RETURN ka_conn_result(struct vipl_vi *vi, VIP_VI_ATTRIBUTES *attrs,
 		ka_conn_ended(vi);
 	return r;
 }
+
+VIP_RETURN ka_conn_listen(struct vipl_nic *nic, const struct vipl_addr *local,
+			  uint32_t backlog)
+{
+	struct via_conn_listen arg = { .backlog = backlog };
+
+	to_kernel(local, &arg.local);
+	return ka_call(ka_nic_priv(nic), VIA_IOC_CONN_LISTEN, &arg);
+}
