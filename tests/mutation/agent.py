@@ -826,6 +826,23 @@ in_sim("memory-any-right", KMEM, "sim", "",
 in_sim("listener-busy-twice", "kernel/request.c", "sim", "",
        "two listeners take the same requests",
        ("	if (!via_listener_find(nic, l->disc)) {", "	{"), sim="kernel")
+in_sim("backlog-unbounded", REQUEST, "sim", "",
+       "strangers have more requests kept than a program has said",
+       ("	if (!b || b->count >= b->most || !", "	if (!b || !"), sim="many")
+in_sim("kept-untold", REQUEST, "sim", "",
+       "a program that listens and sleeps does not learn of a request",
+       ("	via_events_notice(&b->w.file->events, &b->notice);\n", ""),
+       sim="many")
+in_sim("kept-for-all", REQUEST, "sim", "",
+       "a program takes, or ends, what is kept for another one",
+       ("	return b && b->w.file == f ? b : NULL;", "	return b;"),
+       sim="rights")
+in_sim("kept-unpaid", REQUEST, "sim", "",
+       "kept requests are not charged to the program's user",
+       ("	if (!via_place_free(f) ||\n"
+        "	    !via_quota_charge_any(f->quota, VIA_QUOTA_WAITERS, 1))\n",
+        "	via_quota_charge_again(f->quota, VIA_QUOTA_WAITERS, 1);\n"
+        "	if (!via_place_free(f))\n"), sim="many")
 in_sim("destroyed-while-called", KAPI, "sim", "",
        "a consumer in the kernel is called for a VI that it has ended",
        ("	if (cancel_work_sync(&vi->kernel->settle))\n"

@@ -231,21 +231,32 @@ static void sleeps(void *arg)
 }
 
 /* A thread that waits is given a request, before or after it has come. */
-static void sleeper(void)
+static void sleep_once(void)
 {
-	bool first = sim_dice(2);
+	bool first = sim_dice(4);
 
+	w.slept = false;
 	if (!first)
 		ask(0, LONG);
 	sim_thread(w.proc, "sleeper", sleeps, NULL);
 	if (first) {
-		sim_sleep(sim_dice(50000));
+		/* At once, as the thread begins, or when it sleeps. */
+		if (sim_dice(3))
+			sim_sleep(1 + sim_dice(sim_dice(2) ? 50000 : 2000));
 		ask(0, LONG);
 	}
 	expect_verdict(0, VIA_R_REJECT);
 	while (!READ_ONCE(w.slept))
 		sim_sleep(10000);
 	none_kept();
+}
+
+static void sleeper(void)
+{
+	u32 i;
+
+	for (i = 0; i < 8; i++)
+		sleep_once();
 }
 
 static void accepted(void)
