@@ -21,7 +21,6 @@
 #include "fab.h"
 
 #define MS		1000000u
-#define TRIES		7	/* from 2 ms on, doubled */
 
 static bool client(const struct via_ep *ep)
 {
@@ -114,17 +113,8 @@ static VIP_VI_HANDLE vi_of(struct via_ep *ep, enum via_vi_kind kind)
 static void verdict(struct via_ep *ep, enum via_vi_kind kind, VIP_RETURN r,
 		    const void *data, size_t len)
 {
-	/* A NIC that keeps no backlog may have had no thread there just now. */
-	bool again = client(ep) && r == VIP_NO_MATCH &&
-		     !(ep->nic->features & VIP_FEATURE_LISTEN) &&
-		     ep->tries[kind] < TRIES;
-
 	if (r == VIP_SUCCESS) {
 		ep->up[kind] = true;
-	} else if (again) {
-		ep->retry_ns[kind] = via_now() +
-				     ((uint64_t)2 * MS << ep->tries[kind]++);
-		via_nic_alarm(ep->nic, ep->retry_ns[kind]);
 	} else if (r == VIP_REJECT && kind == VIA_VI_DATA && client(ep)) {
 		/* The reason comes on the control VI. */
 		ep->refused = true;
@@ -164,13 +154,6 @@ static void step_vi(struct via_ep *ep, enum via_vi_kind kind)
 	VIP_ULONG len = sizeof(data);
 	VIP_RETURN r;
 
-	if (ep->retry_ns[kind] && via_now() >= ep->retry_ns[kind]) {
-		ep->retry_ns[kind] = 0;
-		r = ask(ep, kind);
-		if (r != VIP_SUCCESS)
-			verdict(ep, kind, r, NULL, 0);
-		return;
-	}
 	if (!ep->asked[kind])
 		return;
 	r = VipExtConnectDone(vi_of(ep, kind), NULL, data, &len);

@@ -15,9 +15,8 @@
  *
  * Progress is made by the calls: reading a CQ or an EQ looks at what the NIC
  * has completed, for every endpoint of that NIC.  A thread that waits sleeps
- * on the library's file descriptors and makes progress as it wakes.  There
- * are no threads, but for one for each listening passive endpoint on NICs
- * that keep no backlog (pep.c).
+ * on the library's file descriptors and makes progress as it wakes.  The
+ * provider has no threads.
  *
  * Locking.  From the outside in:
  *
@@ -159,7 +158,7 @@ struct via_nic {
 	VIP_CQ_HANDLE		cq[VIA_CQS];
 	int			cq_fd[VIA_CQS];
 	int			fd;		/* of connections; library's */
-	int			timer;		/* timerfd: retries, deadlines */
+	int			timer;		/* timerfd: deadlines */
 	bool			alone;		/* the machine has one processor */
 	unsigned int		refs;		/* nics_lock */
 	struct via_nic		*next;		/* nics_lock */
@@ -454,8 +453,6 @@ struct via_ep {
 	bool			asked[2];	/* a verdict is to come */
 	bool			welcome;	/* ACCEPT came */
 	bool			refused;	/* data VI: its reason follows */
-	unsigned int		tries[2];
-	uint64_t		retry_ns[2];	/* 0: none */
 	uint64_t		deadline_ns;
 	struct via_hello	hello;
 	VIP_UINT8		host[32];

@@ -13,7 +13,7 @@
 #include "fab.h"
 
 #define NEEDED	(VIP_FEATURE_CQ_FD | VIP_FEATURE_NIC_FD | \
-		 VIP_FEATURE_NONBLOCKING)
+		 VIP_FEATURE_NONBLOCKING | VIP_FEATURE_LISTEN)
 
 static pthread_mutex_t nics_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct via_nic *nics;
@@ -35,7 +35,7 @@ bool via_nic_fits(VIP_NIC_HANDLE h, const VIP_NIC_ATTRIBUTES *attr,
 	}
 	if ((*features & NEEDED) != NEEDED) {
 		via_warn(FI_LOG_CORE,
-			 "VI NIC %s cannot connect without blocking, or has no file descriptors\n",
+			 "VI NIC %s cannot connect without blocking, or keeps no requests, or has no file descriptors\n",
 			 name);
 		return false;
 	}

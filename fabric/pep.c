@@ -3,10 +3,8 @@
  * Passive endpoints, and the requests that come to them.
  *
  * A client makes two requests, one for each VI, with one cookie; CONNREQ is
- * raised when both are there.  Where the NIC keeps a backlog they are taken as
- * the EQ is read.  NICs of the kernel agent keep none: a request finds a thread
- * that waits, or is told VIP_NO_MATCH.  So there is a thread for each passive
- * endpoint that listens, and clients try again.
+ * raised when both are there.  The NIC keeps them (VIP_FEATURE_LISTEN); they are
+ * taken as the EQ is read.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -17,8 +15,6 @@
 
 #define BACKLOG		128	/* clients */
 #define HALF_NS		10000000000u	/* for the second of two requests */
-#define WAIT_MS		1000
-#define NUDGE_MS	200
 
 static struct via_pep *pep_of(struct fid *fid)
 {
@@ -119,17 +115,15 @@ static void request(struct via_pep *pep, const union via_net *from,
 		raise(pep, r);
 }
 
-static VIP_RETURN wait(struct via_pep *pep, VIP_ULONG timeout,
-		       union via_net *from, VIP_VI_ATTRIBUTES *attr,
-		       VIP_CONN_HANDLE *conn)
+static VIP_RETURN take(struct via_pep *pep, union via_net *from,
+		       VIP_VI_ATTRIBUTES *attr, VIP_CONN_HANDLE *conn)
 {
 	union via_net local = { 0 };
 
 	via_listen_addr(pep->nic, pep->nic->attr.LocalNicAddress,
 			pep->addr.sin_port, &local.a);
 	memset(from, 0, sizeof(*from));
-	return VipConnectWait(pep->nic->h, &local.a, timeout, &from->a, attr,
-			      conn);
+	return VipConnectWait(pep->nic->h, &local.a, 0, &from->a, attr, conn);
 }
 
 /* Take requests from the backlog; drop halves whose second does not come. */
@@ -143,8 +137,7 @@ void via_pep_look(struct via_nic *nic)
 	uint64_t now = 0;
 
 	via_list_each(pep, n, &nic->peps, link) {
-		while (!pep->threaded &&
-		       wait(pep, 0, &from, &attr, &conn) == VIP_SUCCESS)
+		while (take(pep, &from, &attr, &conn) == VIP_SUCCESS)
 			request(pep, &from, &attr, conn);
 		via_list_each(r, m, &pep->requests, link) {
 			if (r->whole)
@@ -158,37 +151,11 @@ void via_pep_look(struct via_nic *nic)
 	}
 }
 
-static void *listener(void *arg)
-{
-	struct via_pep *pep = arg;
-	VIP_VI_ATTRIBUTES attr;
-	VIP_CONN_HANDLE conn;
-	union via_net from;
-	VIP_RETURN r;
-
-	while (!atomic_load(&pep->stop)) {
-		r = wait(pep, WAIT_MS, &from, &attr, &conn);
-		if (r == VIP_TIMEOUT)
-			continue;
-		/* The NIC has gone. */
-		if (r != VIP_SUCCESS)
-			break;
-		pthread_mutex_lock(&pep->nic->lock);
-		request(pep, &from, &attr, conn);
-		pthread_mutex_unlock(&pep->nic->lock);
-	}
-	return NULL;
-}
-
 static int listen_start(struct via_pep *pep)
 {
 	union via_net local = { 0 };
 	VIP_RETURN r;
 
-	if (!(pep->nic->features & VIP_FEATURE_LISTEN)) {
-		pep->threaded = true;
-		return -pthread_create(&pep->thread, NULL, listener, pep);
-	}
 	via_listen_addr(pep->nic, pep->nic->attr.LocalNicAddress,
 			pep->addr.sin_port, &local.a);
 	r = VipExtConnectListen(pep->nic->h, &local.a, 2 * BACKLOG);
@@ -213,38 +180,9 @@ static int pep_listen(struct fid_pep *fid)
 	if (!ret) {
 		pep->listening = true;
 		via_list_add(&pep->nic->peps, &pep->link);
-	} else {
-		pep->threaded = false;
 	}
 	pthread_mutex_unlock(&pep->nic->lock);
 	return ret;
-}
-
-/* The thread waits in VipConnectWait: give it a request of our own. */
-static void thread_stop(struct via_pep *pep)
-{
-	VIP_VI_ATTRIBUTES attr = {
-		.ReliabilityLevel = VIP_SERVICE_RELIABLE_RECEPTION,
-		.MaxTransferSize = 64,
-	};
-	union via_net local = { 0 }, remote = { 0 };
-	VIP_VI_HANDLE vi = NULL;
-
-	atomic_store(&pep->stop, true);
-	via_listen_addr(pep->nic, pep->nic->attr.LocalNicAddress,
-			pep->addr.sin_port, &remote.a);
-	local = remote;
-	/* Without it the thread ends after WAIT_MS. */
-	if (VipCreateVi(pep->nic->h, &attr, NULL, NULL, &vi) == VIP_SUCCESS)
-		VipExtConnectRequest(vi, &local.a, &remote.a, NUDGE_MS, NULL,
-				     0);
-	else
-		vi = NULL;
-	pthread_join(pep->thread, NULL);
-	if (vi) {
-		VipDisconnect(vi);
-		VipDestroyVi(vi);
-	}
 }
 
 static int pep_close(struct fid *fid)
@@ -255,7 +193,7 @@ static int pep_close(struct fid *fid)
 
 	pthread_mutex_lock(&pep->nic->lock);
 	via_list_del(&pep->link);
-	if (pep->listening && !pep->threaded) {
+	if (pep->listening) {
 		via_listen_addr(pep->nic, pep->nic->attr.LocalNicAddress,
 				pep->addr.sin_port, &local.a);
 		VipExtConnectListen(pep->nic->h, &local.a, 0);
@@ -264,8 +202,6 @@ static int pep_close(struct fid *fid)
 	via_list_each(r, n, &pep->requests, link)
 		via_request_free(via_request_claim(&r->fid));
 	pthread_mutex_unlock(&pep->nic->lock);
-	if (pep->threaded)
-		thread_stop(pep);
 	if (pep->eq) {
 		via_eq_purge(pep->eq, fid);
 		atomic_fetch_sub(&pep->eq->refs, 1);

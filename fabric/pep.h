@@ -13,9 +13,6 @@ struct via_pep {
 	struct fi_info		*info;
 	struct sockaddr_in	addr;
 	int			port;		/* a socket that holds it, or -1 */
-	pthread_t		thread;
-	bool			threaded;
-	atomic_bool		stop;
 	/* nic->lock */
 	bool			listening;
 	struct via_list		link;		/* nic->peps */
