@@ -25,6 +25,7 @@ PTAG_CREATE = call(0x10, 8)
 VI_DESTROY, CQ_DESTROY = call(0x21, 8, 1), call(0x31, 8, 1)
 MEM_DEREGISTER = call(0x13, 16, 1)
 CONN_ACCEPT = call(0x41, 8, 1)
+CONN_LISTEN = call(0x47, 92, 1)
 PEER_REQUEST = call(0x46, 184, 1)
 NOT_DONE, NO_MATCH, RDMA_WRITE = 1, 14, 1
 VI_RECV_TAIL, CQ_HEAD = 192, 64
@@ -123,6 +124,10 @@ def hold(path, uid):
     h.asked(other, b"", b"unanswered")
     h.request(peer, b"one", b"two", PEER_REQUEST)
     h.wait(SILENT)
+    # One is kept, of five at most.
+    fcntl.ioctl(h.fd, CONN_LISTEN, struct.pack("=II", 5, 0) +
+                h.address(b"kept"))
+    h.request(h.vi()[0], b"", b"kept")
     time.sleep(0.3)
     print(f"held pid={os.getpid()} server={server} client={client}",
           flush=True)
@@ -140,6 +145,8 @@ def churn(path, seconds):
             regions = [h.region(PAGE * n, 0, RDMA_WRITE) for n in (1, 2, 3)]
             h.request(vi, b"x", b"nobody")
             h.wait(b"somebody", 1)
+            fcntl.ioctl(h.fd, CONN_LISTEN, struct.pack("=II", 2, 0) +
+                        h.address(b"x" + bytes([os.getpid() % 256])))
             for region in regions:
                 fcntl.ioctl(h.fd, MEM_DEREGISTER, struct.pack(
                     "=QII", h.start, region, 0))

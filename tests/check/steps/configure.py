@@ -459,6 +459,9 @@ def told(node, job):
     one("conn", state="waiting", local="1b5b324a00")
     one("conn", state="request", local="unanswered".encode().hex(), peer=own,
         remote="")
+    one("conn", state="listening", local="kept".encode().hex(), backlog=5,
+        kept=1)
+    one("conn", state="request", local="kept".encode().hex())
     one("conn", state="pending", remote="unanswered".encode().hex())
     one("conn", state="peer-to-peer", local="one".encode().hex(),
         remote="two".encode().hex())
@@ -477,7 +480,7 @@ def objects(session, seconds):
     user its own, to root of a namespace those of its own NICs; and are dumped
     while they come and go."""
     node = session.lab.nodes[0]
-    kinds = {"vi": 5, "mr": 1, "cq": 1, "conn": 6}
+    kinds = {"vi": 6, "mr": 1, "cq": 1, "conn": 9}
     with serving(session, f"{HOLDER} /dev/via_eth0 hold 0", 0, "held") as root:
         node.sh("chmod 666 /dev/via_lo")
         with serving(session, f"{HOLDER} /dev/via_lo hold 4711", 0,
