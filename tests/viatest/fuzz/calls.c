@@ -371,19 +371,24 @@ static void connect_op(struct rng *r)
 	struct via_conn_accept a = { .conn = known(r, P_CONN), .vi = q.vi };
 	struct via_conn_reject j = { .conn = a.conn };
 	struct via_conn_wait w = { .timeout = patience(r) };
-	const struct choice choices[8] = {
+	struct via_conn_listen l = { .backlog = rng_below(r, 4) };
+	const struct choice choices[9] = {
 		{ VIA_IOC_CONN_WAIT, &w }, { VIA_IOC_CONN_WAIT, &w },
 		{ VIA_IOC_CONN_ACCEPT, &a }, { VIA_IOC_CONN_REJECT, &j },
 		{ VIA_IOC_CONN_REQUEST, &q }, { VIA_IOC_PEER_REQUEST, &q },
 		{ VIA_IOC_PEER_REQUEST, &q }, { VIA_IOC_CONN_RESULT, &s },
+		{ VIA_IOC_CONN_LISTEN, &l },
 	};
 
 	net_addr(r, &q.local);
 	net_addr(r, &q.remote);
 	w.local = q.local;
+	l.local = q.local;
+	if (rng_one_in(r, 16))
+		l.backlog = interesting(r);
 	if (rng_one_in(r, 4))
 		w.waiter = known(r, P_WAITER);
-	if (any_of(r, choices, 8) < 2) {
+	if (any_of(r, choices, 9) < 2) {
 		learn(r, P_WAITER, w.waiter);
 		learn(r, P_CONN, w.conn);
 	}
