@@ -4,8 +4,7 @@
  * reply, messages whose answers are posted where queue locks have just been dropped, RDMA into memory that is
  * turned on and off, and ends of all kinds under load.
  */
-#include "prog.h"
-#include "../../kernel/via_kapi.h"
+#include "consumer.h"
 
 #define MESSAGES	200
 #define DEPTH		8
@@ -36,8 +35,7 @@ struct side {
 	bool server;
 	struct via_file *f;
 	struct via_vi *vi;
-	struct via_listener listener;
-	struct via_conn *asked;		/* with a reference */
+	struct consumer_port port;
 	struct ring q[2];		/* of sends, of receives */
 	struct via_kernel_mem *mem;
 	struct page *pages[PAGES];
@@ -219,16 +217,6 @@ static void gone(struct via_file *f)
 	WRITE_ONCE(s->gone, true);
 }
 
-static void asked(struct via_listener *l, struct via_conn *conn)
-{
-	struct side *s = container_of(l, struct side, listener);
-
-	if (s->asked)
-		return;
-	via_conn_get(conn);
-	WRITE_ONCE(s->asked, conn);
-}
-
 static const struct via_kernel_ops hooks = {
 	.load = load,
 	.complete = complete,
@@ -304,10 +292,10 @@ static void end(struct side *s)
 		via_kernel_mem_free(s->mem);
 	sim_expect(!via_kernel_ptag_unmake(s->f, s->ptag), "");
 	if (s->server)
-		via_kernel_unlisten(&s->listener);
+		via_kernel_unlisten(&s->port.listener);
 	via_kernel_close(s->f);
-	if (s->asked)
-		via_conn_put(s->asked);
+	if (s->port.asked)
+		via_conn_put(s->port.asked);
 	for (i = 0; i < DEPTH; i++) {
 		kfree(s->in[i]);
 		kfree(s->out[i]);
@@ -339,10 +327,10 @@ static bool is_up(struct side *s)
 
 static bool awaits(struct side *s)
 {
-	while (!READ_ONCE(s->asked) && !READ_ONCE(s->gone) &&
+	while (!READ_ONCE(s->port.asked) && !READ_ONCE(s->gone) &&
 	       !READ_ONCE(side[1].over))
 		sim_pause(100000);
-	return s->asked && !s->gone;
+	return s->port.asked && !s->gone;
 }
 
 /* The first requests are refused; each answer has a reply of its own. */
@@ -353,7 +341,7 @@ static void answers(struct side *s)
 	u32 n;
 
 	for (n = 0; n <= refusals && awaits(s); n++) {
-		conn = s->asked;
+		conn = s->port.asked;
 		prog_fill(reply, reply_bytes[n], 5, n);
 		if (n == refusals) {
 			sim_expect(via_kernel_accept(s->vi, conn, reply,
@@ -362,7 +350,7 @@ static void answers(struct side *s)
 			via_kernel_accept(s->vi, conn, reply, reply_bytes[n]);
 			return;
 		}
-		WRITE_ONCE(s->asked, NULL);
+		WRITE_ONCE(s->port.asked, NULL);
 		via_kernel_reject(s->f, conn, reply, reply_bytes[n]);
 		via_conn_put(conn);
 	}
@@ -374,11 +362,9 @@ static void serve(void *arg)
 	struct via_kernel_span span;
 
 	begin(s);
-	memcpy(s->listener.disc, PORT, VIA_LISTEN_BYTES);
-	s->listener.asked = asked;
-	sim_expect(!via_kernel_listen(s->f, &s->listener), "");
+	consumer_listen(&s->port, s->f, PORT);
 	{
-		struct via_listener other = s->listener;
+		struct via_listener other = s->port.listener;
 
 		sim_expect(via_kernel_listen(s->f, &other) == -EADDRINUSE, "");
 	}

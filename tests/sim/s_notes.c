@@ -4,8 +4,8 @@
  * nothing but frames: on the wire byte by byte, where both ends have agreed on them, and
  * where they have not; and programs, which have none.
  */
+#include "consumer.h"
 #include "raw.h"
-#include "../../kernel/via_kapi.h"
 
 #define PORT		"\1port-20051"
 #define BYTES		100
@@ -17,8 +17,7 @@ static struct {
 	struct sim_nic *nic;
 	struct via_file *f;
 	struct via_vi *vi;
-	struct via_listener listener;
-	struct via_conn *asked;
+	struct consumer_port port;
 	u16 control[8];			/* of sends */
 	u32 posted[2], done[2];
 	struct via_kernel_done last[2];
@@ -43,35 +42,19 @@ static void complete(struct via_vi *vi, bool recv,
 	WRITE_ONCE(s.done[recv], s.done[recv] + 1);
 }
 
-static void settle(struct via_vi *vi)
-{
-}
-
 static void moved(struct via_vi *vi, u32 from)
 {
 	if (from == VIA_STATE_CONNECTED)
 		WRITE_ONCE(s.over, true);
 }
 
-static void gone(struct via_file *f)
-{
-}
-
 static const struct via_kernel_ops hooks = {
 	.load = load,
 	.complete = complete,
-	.settle = settle,
+	.settle = consumer_settle,
 	.moved = moved,
-	.gone = gone,
+	.gone = consumer_gone,
 };
-
-static void asked(struct via_listener *l, struct via_conn *conn)
-{
-	if (s.asked)
-		return;
-	via_conn_get(conn);
-	WRITE_ONCE(s.asked, conn);
-}
 
 static void serve(void *arg)
 {
@@ -90,20 +73,17 @@ static void serve(void *arg)
 	sim_expect(!IS_ERR(s.vi), "");
 	s.posted[1] = 4;
 	via_kernel_post(s.vi, true, 4);
-	memcpy(s.listener.disc, PORT, VIA_LISTEN_BYTES);
-	s.listener.asked = asked;
-	sim_expect(!via_kernel_listen(s.f, &s.listener), "");
+	consumer_listen(&s.port, s.f, PORT);
 	WRITE_ONCE(s.ready, true);
-	while (!READ_ONCE(s.asked))
-		sim_pause(100000);
-	sim_expect(!via_kernel_accept(s.vi, s.asked, NULL, 0), "");
+	consumer_await(&s.port);
+	sim_expect(!via_kernel_accept(s.vi, s.port.asked, NULL, 0), "");
 	while (!READ_ONCE(s.ends))
 		sim_pause(100000);
-	via_kernel_unlisten(&s.listener);
+	via_kernel_unlisten(&s.port.listener);
 	via_kernel_vi_destroy(s.vi);
 	sim_expect(s.done[0] == s.posted[0] && s.done[1] == s.posted[1], "");
 	via_kernel_close(s.f);
-	via_conn_put(s.asked);
+	via_conn_put(s.port.asked);
 	kfree(s.in);
 	kfree(s.out);
 	s.f = NULL;

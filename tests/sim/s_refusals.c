@@ -6,8 +6,7 @@
  * said so was lost until the connection was given up.  What was read before has come, so
  * the end of its memory ends nothing, though the acknowledgement may be lost.
  */
-#include "prog.h"
-#include "../../kernel/via_kapi.h"
+#include "consumer.h"
 #include "../../devices/ether/proto/wire.h"
 
 #define PAGES	2
@@ -28,8 +27,7 @@ struct post {
 static struct side {
 	struct via_file *f;
 	struct via_vi *vi;
-	struct via_listener listener;
-	struct via_conn *asked;		/* with a reference */
+	struct consumer_port port;
 	struct via_kernel_mem *mem, *stays;
 	struct page *pages[PAGES];
 	u32 ptag;
@@ -101,10 +99,6 @@ static void complete(struct via_vi *vi, bool recv,
 	smp_store_release(&s->done, s->done + 1);
 }
 
-static void settle(struct via_vi *vi)
-{
-}
-
 static void moved(struct via_vi *vi, u32 from)
 {
 	struct side *s = via_kernel_vi_priv(vi);
@@ -117,26 +111,12 @@ static void moved(struct via_vi *vi, u32 from)
 	smp_store_release(&s->over, true);
 }
 
-static void gone(struct via_file *f)
-{
-}
-
-static void asked(struct via_listener *l, struct via_conn *conn)
-{
-	struct side *s = container_of(l, struct side, listener);
-
-	if (s->asked)
-		return;
-	via_conn_get(conn);
-	WRITE_ONCE(s->asked, conn);
-}
-
 static const struct via_kernel_ops hooks = {
 	.load = load,
 	.complete = complete,
-	.settle = settle,
+	.settle = consumer_settle,
 	.moved = moved,
-	.gone = gone,
+	.gone = consumer_gone,
 };
 
 static void begin(struct side *s, const char *nic)
@@ -200,18 +180,15 @@ static void target(void *arg)
 	struct side *s = &side[0];
 
 	begin(s, "via_a");
-	memcpy(s->listener.disc, PORT, VIA_LISTEN_BYTES);
-	s->listener.asked = asked;
-	sim_expect(!via_kernel_listen(s->f, &s->listener), "");
+	consumer_listen(&s->port, s->f, PORT);
 	WRITE_ONCE(w.listens, true);
-	while (!READ_ONCE(s->asked))
-		sim_pause(100000);
-	sim_expect(!via_kernel_accept(s->vi, s->asked, NULL, 0), "");
+	consumer_await(&s->port);
+	sim_expect(!via_kernel_accept(s->vi, s->port.asked, NULL, 0), "");
 	while (!smp_load_acquire(&s->over) || !READ_ONCE(side[1].over))
 		sim_pause(100000);
-	via_kernel_unlisten(&s->listener);
+	via_kernel_unlisten(&s->port.listener);
 	end(s);
-	via_conn_put(s->asked);
+	via_conn_put(s->port.asked);
 	WRITE_ONCE(w.ended, true);
 }
 

@@ -4,8 +4,8 @@
  * alone.  A host that is nothing but frames asks with and without the option for it,
  * and answers a program with it.
  */
+#include "consumer.h"
 #include "raw.h"
-#include "../../kernel/via_kapi.h"
 
 #define PORT		"\1port-20050"
 #define REPLY		100
@@ -16,8 +16,7 @@ static struct {
 	struct sim_nic *nic;
 	struct via_file *f;
 	struct via_vi *vi;
-	struct via_listener listener;
-	struct via_conn *asked;
+	struct consumer_port port;
 	u8 reply[REPLY];
 	bool refuses, ready, over;
 } s;
@@ -32,35 +31,19 @@ static void complete(struct via_vi *vi, bool recv,
 {
 }
 
-static void settle(struct via_vi *vi)
-{
-}
-
 static void moved(struct via_vi *vi, u32 from)
 {
 	if (from == VIA_STATE_CONNECTED)
 		WRITE_ONCE(s.over, true);
 }
 
-static void gone(struct via_file *f)
-{
-}
-
 static const struct via_kernel_ops hooks = {
 	.load = load,
 	.complete = complete,
-	.settle = settle,
+	.settle = consumer_settle,
 	.moved = moved,
-	.gone = gone,
+	.gone = consumer_gone,
 };
-
-static void asked(struct via_listener *l, struct via_conn *conn)
-{
-	if (s.asked)
-		return;
-	via_conn_get(conn);
-	WRITE_ONCE(s.asked, conn);
-}
 
 static void serve(void *arg)
 {
@@ -75,22 +58,19 @@ static void serve(void *arg)
 	sim_expect(!IS_ERR(s.f), "");
 	s.vi = via_kernel_vi_make(s.f, &attrs, NULL);
 	sim_expect(!IS_ERR(s.vi), "");
-	memcpy(s.listener.disc, PORT, VIA_LISTEN_BYTES);
-	s.listener.asked = asked;
-	sim_expect(!via_kernel_listen(s.f, &s.listener), "");
+	consumer_listen(&s.port, s.f, PORT);
 	WRITE_ONCE(s.ready, true);
-	while (!READ_ONCE(s.asked))
-		sim_pause(100000);
+	consumer_await(&s.port);
 	if (s.refuses)
-		via_kernel_reject(s.f, s.asked, s.reply, REPLY);
+		via_kernel_reject(s.f, s.port.asked, s.reply, REPLY);
 	else
-		via_kernel_accept(s.vi, s.asked, s.reply, REPLY);
+		via_kernel_accept(s.vi, s.port.asked, s.reply, REPLY);
 	while (!READ_ONCE(s.over))
 		sim_pause(100000);
-	via_kernel_unlisten(&s.listener);
+	via_kernel_unlisten(&s.port.listener);
 	via_kernel_vi_destroy(s.vi);
 	via_kernel_close(s.f);
-	via_conn_put(s.asked);
+	via_conn_put(s.port.asked);
 	s.f = NULL;
 }
 

@@ -4,8 +4,7 @@
  * kernel/via_kapi.h), as those of verbs do: the program rings only if the entry before its
  * own was taken already.  Whatever the window and the number in flight, all is sent.
  */
-#include "prog.h"
-#include "../../kernel/via_kapi.h"
+#include "consumer.h"
 
 #define ENTRIES		128		/* more than can be in flight */
 #define MESSAGES	400
@@ -15,8 +14,7 @@
 static struct side {
 	struct via_file *f;
 	struct via_vi *vi;
-	struct via_listener listener;
-	struct via_conn *asked;
+	struct consumer_port port;
 	u32 valid[ENTRIES];		/* the program's ring */
 	u32 taken, done, arrived;	/* queue locks */
 	bool bad, up, over;
@@ -70,10 +68,6 @@ static void complete(struct via_vi *vi, bool recv,
 	}
 }
 
-static void settle(struct via_vi *vi)
-{
-}
-
 static void moved(struct via_vi *vi, u32 from)
 {
 	struct side *s = via_kernel_vi_priv(vi);
@@ -84,27 +78,13 @@ static void moved(struct via_vi *vi, u32 from)
 		WRITE_ONCE(s->over, true);
 }
 
-static void gone(struct via_file *f)
-{
-}
-
-static void asked(struct via_listener *l, struct via_conn *conn)
-{
-	struct side *s = container_of(l, struct side, listener);
-
-	if (s->asked)
-		return;
-	via_conn_get(conn);
-	WRITE_ONCE(s->asked, conn);
-}
-
 static const struct via_kernel_ops hooks = {
 	.scan = scan,
 	.load = load,
 	.complete = complete,
-	.settle = settle,
+	.settle = consumer_settle,
 	.moved = moved,
-	.gone = gone,
+	.gone = consumer_gone,
 };
 
 static void begin(struct side *s, const char *nic)
@@ -136,20 +116,17 @@ static void serve(void *arg)
 	struct side *s = &side[0];
 
 	begin(s, "via_a");
-	memcpy(s->listener.disc, PORT, VIA_LISTEN_BYTES);
-	s->listener.asked = asked;
-	sim_expect(!via_kernel_listen(s->f, &s->listener), "");
+	consumer_listen(&s->port, s->f, PORT);
 	WRITE_ONCE(listens, true);
-	while (!READ_ONCE(s->asked))
-		sim_pause(100000);
-	sim_expect(!via_kernel_accept(s->vi, s->asked, NULL, 0), "");
+	consumer_await(&s->port);
+	sim_expect(!via_kernel_accept(s->vi, s->port.asked, NULL, 0), "");
 	while (!READ_ONCE(s->over))
 		sim_pause(100000);
 	sim_expect(s->arrived == MESSAGES, "%u messages of %u", s->arrived,
 		   MESSAGES);
-	via_kernel_unlisten(&s->listener);
+	via_kernel_unlisten(&s->port.listener);
 	end(s);
-	via_conn_put(s->asked);
+	via_conn_put(s->port.asked);
 	WRITE_ONCE(ended, true);
 }
 
