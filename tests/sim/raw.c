@@ -160,7 +160,7 @@ void raw_send_data(struct raw_host *r, const struct raw_data *d)
 	u8 *p = (void *)rdma;
 
 	w->flags = d->flags;
-	data->len = cpu_to_be16(d->len);
+	data->len = cpu_to_be16(d->train ?: d->len);
 	data->reads = cpu_to_be16(d->reads);
 	data->seq = cpu_to_be32(d->seq);
 	data->ack = cpu_to_be32(r->ack);
@@ -174,7 +174,7 @@ void raw_send_data(struct raw_host *r, const struct raw_data *d)
 	}
 	if (d->len)
 		memcpy(p, d->payload, d->len);
-	sim_nic_inject(r->nic, f, p + d->len - f);
+	sim_nic_inject_train(r->nic, f, p + d->len - f, d->train);
 }
 
 void raw_send(struct raw_host *r, const void *p, u32 len)

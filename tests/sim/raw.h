@@ -67,6 +67,7 @@ struct raw_data {
 	u32 rhandle;
 	const void *payload;
 	u32 len;
+	u32 train;			/* bytes of each frame; 0: it is one frame */
 };
 
 void raw_send_data(struct raw_host *r, const struct raw_data *d);

@@ -251,6 +251,40 @@ static void hole(void)
 	}
 }
 
+/* A train comes while one of its frames is held, which was sent again by itself. */
+static void train(void)
+{
+	const struct raw_frame *f;
+	u8 m[1400];
+	struct raw_data d = {
+		.type = VIA_WIRE_SEND, .msg_len = sizeof(m), .payload = m,
+		.len = sizeof(m), .train = 400,
+	};
+	struct raw_data one = d;
+	u32 k = 1 + sim_dice(3);
+
+	reliable();
+	prog_fill(m, sizeof(m), 2, 0);
+	d.seq = r.seq;
+	one.train = 0;
+	one.seq = r.seq + k;
+	one.offset = k * 400;
+	one.payload = m + one.offset;
+	one.len = min(400u, (u32)sizeof(m) - one.offset);
+	raw_send_data(&r, &one);
+	f = raw_await(&r, VIA_WIRE_ACK, 3 * MS);
+	sim_expect(f && raw_sack(f), "a frame out of order is not answered");
+	raw_send_data(&r, &d);
+	f = raw_await(&r, VIA_WIRE_ACK, 3 * MS);
+	sim_expect(f && be32_to_cpu(raw_ack_of(f)->ack) == r.seq + 4 &&
+		   !raw_sack(f), "");
+	r.seq += 4;
+	ask(receive);
+	sim_expect(!p.ret && p.done.length == sizeof(m) &&
+		   prog_filled(p.in[0], sizeof(m), 2, 0), "(%d)", p.ret);
+	message(1);
+}
+
 static void count_held(void)
 {
 	p.ret = prog_counter(&p.nic, "ooo_held");
@@ -734,7 +768,7 @@ static const struct {
 	const char *name;
 	void (*fn)(void);
 } trials[] = {
-	{ "twice", twice }, { "hole", hole }, { "gap", gap },
+	{ "twice", twice }, { "hole", hole }, { "train", train }, { "gap", gap },
 	{ "room", room }, { "question", question }, { "in_acks", in_acks },
 	{ "only_acks", only_acks }, { "stranger", stranger },
 	{ "too_long", too_long }, { "not_the_next", not_the_next },
