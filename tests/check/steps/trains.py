@@ -6,6 +6,7 @@ and every byte right."""
 import os
 
 from common import GUEST, STRESS, TOOLS, jobs, numbers, serving
+from death import linked
 from regress import pair
 from runner import Skipped, StepFailed
 
@@ -62,10 +63,7 @@ def feature(node, dev, on):
 def direct(session, messages):
     """A pair of veth and nothing else."""
     node = session.lab.nodes[0]
-    node.sh("modprobe veth; ip link add va type veth peer name vb; "
-            "ip link set va up; ip link set vb up")
-    try:
-        session.lab.attach(node, "va", "vb")
+    with linked(session, "veth", "va", "vb"):
         there = node.sh("cat /sys/class/net/vb/address").out.strip()
         for options in ("", "--level rr --reads", "--level unreliable"):
             whole(session, there, messages, "at first", options)
@@ -81,8 +79,6 @@ def direct(session, messages):
             node.sh(f"ip link set {dev} gso_max_size 65536 && "
                     f"ip link set {dev} mtu 9000")
         whole(session, there, messages, "with an MTU of 9,000")
-    finally:
-        node.run("ip link del va")
 
 
 # At the bridge's port to the receiver: what is done, and what must come of it.
