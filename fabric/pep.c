@@ -115,13 +115,20 @@ static void request(struct via_pep *pep, const union via_net *from,
 		raise(pep, r);
 }
 
+/* Where the endpoint listens. */
+static void own_addr(const struct via_pep *pep, union via_net *local)
+{
+	memset(local, 0, sizeof(*local));
+	via_listen_addr(pep->nic, pep->nic->attr.LocalNicAddress,
+			pep->addr.sin_port, &local->a);
+}
+
 static VIP_RETURN take(struct via_pep *pep, union via_net *from,
 		       VIP_VI_ATTRIBUTES *attr, VIP_CONN_HANDLE *conn)
 {
-	union via_net local = { 0 };
+	union via_net local;
 
-	via_listen_addr(pep->nic, pep->nic->attr.LocalNicAddress,
-			pep->addr.sin_port, &local.a);
+	own_addr(pep, &local);
 	memset(from, 0, sizeof(*from));
 	return VipConnectWait(pep->nic->h, &local.a, 0, &from->a, attr, conn);
 }
@@ -151,15 +158,13 @@ void via_pep_look(struct via_nic *nic)
 	}
 }
 
-static int listen_start(struct via_pep *pep)
+/* Keep so many requests; 0: listen no more. */
+static VIP_RETURN set_backlog(struct via_pep *pep, VIP_ULONG requests)
 {
-	union via_net local = { 0 };
-	VIP_RETURN r;
+	union via_net local;
 
-	via_listen_addr(pep->nic, pep->nic->attr.LocalNicAddress,
-			pep->addr.sin_port, &local.a);
-	r = VipExtConnectListen(pep->nic->h, &local.a, 2 * BACKLOG);
-	return -via_err_of(r);
+	own_addr(pep, &local);
+	return VipExtConnectListen(pep->nic->h, &local.a, requests);
 }
 
 static int pep_listen(struct fid_pep *fid)
@@ -176,7 +181,7 @@ static int pep_listen(struct fid_pep *fid)
 	if (ret)
 		return ret;
 	pthread_mutex_lock(&pep->nic->lock);
-	ret = listen_start(pep);
+	ret = -via_err_of(set_backlog(pep, 2 * BACKLOG));
 	if (!ret) {
 		pep->listening = true;
 		via_list_add(&pep->nic->peps, &pep->link);
@@ -189,15 +194,11 @@ static int pep_close(struct fid *fid)
 {
 	struct via_pep *pep = pep_of(fid);
 	struct via_request *r, *n;
-	union via_net local = { 0 };
 
 	pthread_mutex_lock(&pep->nic->lock);
 	via_list_del(&pep->link);
-	if (pep->listening) {
-		via_listen_addr(pep->nic, pep->nic->attr.LocalNicAddress,
-				pep->addr.sin_port, &local.a);
-		VipExtConnectListen(pep->nic->h, &local.a, 0);
-	}
+	if (pep->listening)
+		set_backlog(pep, 0);
 	pep->listening = false;
 	via_list_each(r, n, &pep->requests, link)
 		via_request_free(via_request_claim(&r->fid));
