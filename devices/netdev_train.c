@@ -49,20 +49,16 @@ static bool take_pieces(struct via_pages *pages, struct sk_buff *skb,
 			struct via_ether_train *t)
 {
 	u32 left = t->bytes, len;
-	struct page *page;
 	u8 *data;
 
 	for (t->pieces = 0; left; t->pieces++, left -= len) {
-		data = t->pieces < VIA_ETHER_TRAIN_PIECES ?
-		       via_pages_some(pages, left, &len) : NULL;
+		if (t->pieces == VIA_ETHER_TRAIN_PIECES)
+			return false;
+		len = via_pages_row(pages, left);
+		data = via_pages_room(pages, len);
 		if (!data)
 			return false;
-		page = virt_to_head_page(data);
-		skb_fill_page_desc(skb, t->pieces, page,
-				   data - (u8 *)page_address(page), len);
-		skb->len += len;
-		skb->data_len += len;
-		skb->truesize += len;
+		via_pages_append(pages, skb, len);
 		t->piece[t->pieces].data = data;
 		t->piece[t->pieces].len = len;
 	}
@@ -91,7 +87,7 @@ struct sk_buff *via_netdev_train(struct via_pages *pages, struct sk_buff *skb,
 		kfree_skb(skb);
 		return NULL;
 	}
-	/* Disciplines take a frame's headers to be as long as those of SCTP. */
+	/* skb_gso_validate_mac_len() adds SCTP's header: it ends where VIA's do. */
 	skb_set_transport_header(skb, ETH_HLEN + t->hdr -
 				 sizeof(struct sctphdr));
 	skb->ip_summed = CHECKSUM_UNNECESSARY;
@@ -111,7 +107,7 @@ struct sk_buff *via_netdev_segment(struct sk_buff *skb,
 	u32 seg = skb_shinfo(skb)->gso_size, hdr, len, k = 0;
 	struct sk_buff *segs, *one;
 
-	/* At the header of the wire; what is behind it was not looked at. */
+	/* skb->data is at VIA's header, which nothing has checked yet. */
 	if (!(skb_shinfo(skb)->gso_type & SKB_GSO_SCTP) ||
 	    !pskb_may_pull(skb, VIA_WIRE_SEND_HDR))
 		return ERR_PTR(-EINVAL);

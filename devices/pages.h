@@ -83,15 +83,14 @@ static inline void *via_pages_take(struct via_pages *p, u32 size)
 	return data;
 }
 
-/* As much of @want bytes as a page has left: *@len, with a reference, or NULL. */
-static inline void *via_pages_some(struct via_pages *p, u32 want, u32 *len)
+/* How many of @want bytes lie in a row: in what the page has left, or in the next. */
+static inline u32 via_pages_row(const struct via_pages *p, u32 want)
 {
-	u32 used = SKB_DATA_ALIGN(p->used), left = 0;
+	u32 left = VIA_PAGES_BYTES - p->used;
 
-	if (p->page[p->at] && used + VIA_PAGES_LEAST <= VIA_PAGES_BYTES)
-		left = VIA_PAGES_BYTES - used;
-	*len = min_t(u32, want, left ?: VIA_PAGES_BYTES);
-	return via_pages_take(p, *len);
+	if (!p->page[p->at] || left < VIA_PAGES_LEAST)
+		left = VIA_PAGES_BYTES;
+	return min_t(u32, want, left);
 }
 
 /*
