@@ -75,9 +75,9 @@ static inline bool put_dma(struct burst *b, u32 size, u32 len,
  * it, too, each answer would let some frames go, of which the last one would
  * close the window and be answered alone.
  */
-static inline bool closes_window(const struct burst *b)
+static inline bool closes_window(const struct burst *b, u32 room)
 {
-	return b->room == 1 && b->half;
+	return room == 1 && b->half;
 }
 
 /* Our data carries the acknowledgement, and answers a push. */
@@ -126,6 +126,18 @@ static inline u8 push_flags(struct via_ether_vi *ev)
 	if (unlikely(READ_ONCE(ev->nic->ack_deadline.kept)))
 		flags |= via_ether_ack_deadline(ev);
 	return flags;
+}
+
+/*
+ * The flags of a new frame @seq of messages, or of a train that ends with it, where the
+ * window has @room with it.  @ends: nothing is posted behind it.  sq.lock held.
+ */
+static inline u8 new_flags(struct burst *b, u32 room, u32 seq, bool ends)
+{
+	if (room == b->half || (closes_window(b, room) && !ends) ||
+	    unlikely(asks_now(b->ev, seq)))
+		return VIA_WIRE_ACK_NOW;
+	return ends ? push_flags(b->ev) : 0;
 }
 
 /* Time one frame per tick: that is often enough, and the clock costs. */

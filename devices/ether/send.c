@@ -192,7 +192,7 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	u32 off = ev->snd.off, len = min(d->length - off, seg);
 	bool last = off + len == d->length;
 	enum sent r;
-	u8 flags = 0;
+	u8 flags;
 
 	if (unlikely(!b->room))
 		return SENT_WINDOW;
@@ -205,11 +205,7 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 			return r;
 	}
 	b->drained = last && via_send_drained(b->vi);
-	if (b->room == b->half || (closes_window(b) && !b->drained) ||
-	    unlikely(asks_now(ev, tx->nxt)))
-		flags = VIA_WIRE_ACK_NOW;
-	else if (b->drained)
-		flags = push_flags(ev);
+	flags = new_flags(b, b->room, tx->nxt, b->drained);
 	r = put_frame(b, d, tx->nxt, off, len, flags, ev->conn.dma_from);
 	if (unlikely(r))
 		return r;

@@ -169,7 +169,7 @@ static enum sent refuse_in_turn(struct burst *b)
 	return answers->head == answers->next ? refuse(b) : SENT_WINDOW;
 }
 
-/* What was sent before, and may have arrived, without its bytes: see above. */
+/* A frame of an answer again, without payload: rule 2 above. */
 static noinline enum sent put_gone(struct burst *b, struct via_read_answer *a,
 				   u32 seq, u8 flags)
 {
@@ -205,7 +205,7 @@ enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
 	if (!b->room)
 		return SENT_WINDOW;
 	b->drained = via_send_drained(b->vi);
-	if (b->room == b->half || closes_window(b))
+	if (b->room == b->half || closes_window(b, b->room))
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
 		flags = VIA_WIRE_PUSH;
@@ -227,7 +227,7 @@ enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
 	return SENT_ALL;
 }
 
-/* What has left of the answer: @len bytes at @off. */
+/* The answer's @len bytes at @off were sent. */
 static void answer_sent(struct via_ether_vi *ev, u32 off, u32 len)
 {
 	if (!off)
@@ -307,7 +307,7 @@ static enum sent answer_some(struct burst *b, const struct via_read_answer *a,
 		if (r != SENT_NO_TRAIN)
 			return r;
 	}
-	if (b->room == b->half || closes_window(b))
+	if (b->room == b->half || closes_window(b, b->room))
 		flags = VIA_WIRE_ACK_NOW;
 	else if (ends_all(b, a, off + len, tail))
 		flags = VIA_WIRE_PUSH;

@@ -5,9 +5,8 @@
  * one, makes the frames of the wire of it (via_ether_cut()); an interface of this
  * host may get it whole.
  *
- * 1. A train is frames: it takes as many sequence numbers, records in the window and
- *    credit, and is charged as many visits as its frames.  What is sent again goes
- *    frame by frame.
+ * 1. A train takes as many sequence numbers, records in the window, credit and visits
+ *    as its frames would.  Retransmissions are single frames.
  * 2. All of its frames carry the same number of bytes, but the last one, which may
  *    carry fewer.  It is all of one message.
  * 3. PUSH, ACK_NOW and PROBE are its last frame's; so is the round trip that it is
@@ -56,13 +55,9 @@ bool via_train_begin(struct burst *b, struct via_ether_train *t, u32 left,
 
 u8 via_train_flags(struct burst *b, const struct via_ether_train *t, bool ends)
 {
-	u32 n = frames_of(t), room = b->room - n + 1;
-	struct via_ether_vi *ev = b->ev;
+	u32 behind = frames_of(t) - 1;
 
-	if (room == b->half || (room == 1 && b->half && !ends) ||
-	    unlikely(asks_now(ev, ev->snd.win.nxt + n - 1)))
-		return VIA_WIRE_ACK_NOW;
-	return ends ? push_flags(ev) : 0;
+	return new_flags(b, b->room - behind, b->ev->snd.win.nxt + behind, ends);
 }
 
 enum sent via_train_end(struct burst *b, const struct via_ether_train *t,

@@ -991,9 +991,9 @@ mutant("probe-unmarked", "devices/ether/send.c", "sim", "",
        ("		flags = ev->rto.retries == 1 ? VIA_WIRE_PROBE : "
         "VIA_WIRE_ACK_NOW;\n", "		flags = VIA_WIRE_ACK_NOW;\n"),
        sim="time")
-mutant("closed-window-asks", "devices/ether/send.c", "sim", "",
+mutant("closed-window-asks", "devices/ether/burst.h", "sim", "",
        "in bulk the last frame of a window has an acknowledgement of its own",
-       ("(closes_window(b) && !b->drained)", "b->room == 1"), sim="time")
+       ("(closes_window(b, room) && !ends)", "room == 1"), sim="time")
 mutant("promise-forgotten", "devices/ether/acks.c", "sim", "",
        "a program that busy-polls waits for what it promised to ask for",
        ("		via_ether_send_ack_request(ev);\n", "		(void)seq;\n"), sim="time")
