@@ -14,6 +14,7 @@
 #include "name.h"
 #include "request.h"
 #include "seal.h"
+#include "send_read.h"
 #include "stats.h"
 #include "timewait.h"
 #include "trace.h"
@@ -67,8 +68,7 @@ static bool answer_had_gone(struct via_ether_vi *ev)
 /* The peer ends the connection for what this end has refused. */
 static void refused_again(struct via_ether_vi *ev)
 {
-	via_ether_count(ev->nic, READS_REFUSED);
-	via_vi_error(ev->vi, VIA_ERR_RDMAR_PROT, VIA_ST_OP_RDMA_READ >> 16, 0);
+	via_ether_read_error(ev);
 	via_conn_fault(ev->vi, VIA_KERNEL_FAULT_LOCAL_ACCESS);
 }
 

@@ -116,11 +116,16 @@ static enum sent put_read(struct burst *b, const struct via_desc *d, u32 seq,
 		    seq, size);
 }
 
+void via_ether_read_error(struct via_ether_vi *ev)
+{
+	via_ether_count(ev->nic, READS_REFUSED);
+	via_vi_error(ev->vi, VIA_ERR_RDMAR_PROT, VIA_ST_OP_RDMA_READ >> 16, 0);
+}
+
 /* The peer may not read that, or not any more. */
 static enum sent refuse(struct burst *b)
 {
-	via_ether_count(b->nic, READS_REFUSED);
-	via_vi_error(b->vi, VIA_ERR_RDMAR_PROT, VIA_ST_OP_RDMA_READ >> 16, 0);
+	via_ether_read_error(b->ev);
 	via_ether_end(b->ev, VIA_END_OURS, VIA_WIRE_R_READ);
 	return SENT_BROKEN;
 }

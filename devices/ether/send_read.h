@@ -16,4 +16,7 @@ enum sent via_ether_send_answer(struct burst *b);
 /* A frame of send_read.c's again, with @flags: SENT_ON, or why not. */
 enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags);
 
+/* A read of the peer's is refused: it is counted, and the program is told. */
+void via_ether_read_error(struct via_ether_vi *ev);
+
 #endif /* _VIA_SEND_READ_H */
