@@ -33,6 +33,7 @@ struct burst {
 	u32 room;			/* new frames the window takes */
 	u32 half;			/* room where it is half used up */
 	bool open;
+	bool single;			/* the NIC has refused a train */
 	bool drained;			/* nothing more was posted */
 };
 

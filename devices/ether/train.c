@@ -49,8 +49,11 @@ bool via_train_begin(struct burst *b, struct via_ether_train *t, u32 left,
 	if (n < 2 || !nic->ops->tx_get_train)
 		return false;
 	t->bytes = min(left, n * t->seg);
-	return (b->open || burst_begin(b)) &&
-	       nic->ops->tx_get_train(nic, &b->tx, &b->ev->peer->link, t, buf);
+	if (unlikely(!b->open && !burst_begin(b)))
+		return false;
+	b->single = !nic->ops->tx_get_train(nic, &b->tx, &b->ev->peer->link, t,
+					    buf);
+	return !b->single;
 }
 
 u8 via_train_flags(struct burst *b, const struct via_ether_train *t, bool ends)

@@ -12,7 +12,7 @@
 static inline bool via_train_may(const struct burst *b, u32 left, u32 seg)
 {
 	return unlikely(left > seg) && READ_ONCE(b->nic->trains) &&
-	       !b->ev->conn.seal && b->room > 1;
+	       !b->single && !b->ev->conn.seal && b->room > 1;
 }
 
 /*
