@@ -50,7 +50,7 @@ void via_quota_put(struct via_quota *quota);
  */
 bool via_quota_charge(struct via_quota *quota, enum via_quota_kind what,
 		      unsigned long n);
-/* The same, but no capability counts: whoever runs is not the one that pays. */
+/* The same without capabilities: the current process need not be the owner's. */
 bool via_quota_charge_any(struct via_quota *quota, enum via_quota_kind what,
 			  unsigned long n);
 /* Without a question: what is charged has been asked for before. */

@@ -78,7 +78,7 @@ struct via_conn {
  * it.  Any context but hard interrupts, no queue lock held.
  *
  * Return: the request, with a reference that is the device's, or ERR_PTR():
- * -ENOENT nobody has it (NO_MATCH), -ENOMEM, -EINVAL an address is too long.
+ * -ENOENT no listener or waiter (NO_MATCH), -ENOMEM, -EINVAL an address is too long.
  */
 struct via_conn *via_conn_incoming(struct via_nic *nic,
 				   const struct via_net_addr *local,

@@ -47,7 +47,8 @@ static inline u32 put(const struct target *t, u32 off, const void *src,
  * @skip:	bytes of headers before them
  * @next:	the chunk behind them
  * @off:	of the payload
- * @len, @data:	how many, and where they are
+ * @len:	how many
+ * @data:	where they are
  */
 struct piece {
 	u32 skip;
@@ -601,9 +602,10 @@ static noinline enum ack rx_train(struct via_vi *vi,
 		} else {
 			rx_unreliable(vi, &one, f);
 			due = max(due, due_unreliable(ev, &one));
-			WRITE_ONCE(ev->rcv.heard_ack, h->ack);
 		}
 	}
+	if (!ev->conn.reliable)
+		WRITE_ONCE(ev->rcv.heard_ack, h->ack);
 	return due;
 }
 

@@ -244,7 +244,7 @@ struct via_read_answer {
 	u32 rhandle;
 	u32 len;
 	u32 seq;		/* of its READ */
-	bool gone;		/* sq.lock: what was sent again had no bytes any more */
+	bool gone;		/* sq.lock: its memory was deregistered: send_read.c, 2 */
 };
 
 /**

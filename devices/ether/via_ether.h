@@ -78,8 +78,7 @@ struct via_ether_buf {
 
 /**
  * struct via_ether_train - frames of one message that go out as one
- * @hdr:	bytes of the headers, which are those of the first frame; its flags
- *		are for the last one
+ * @hdr:	bytes of headers: the first frame's, with the flags of the last
  * @seg:	bytes of payload of each frame, but for the last one
  * @bytes:	of payload of all, more than @seg; lowered to what there is room for,
  *		then a multiple of @seg
