@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
@@ -185,6 +186,16 @@ def processors():
         assert (lines[-1], status) == ("1 passed, 0 failed", 0), lines
 
 
+def sums():
+    """A process that is waited for during a pass counts once: its parent was
+    read before and it after, or it before and its parent after."""
+    after = {1: (0, 2.0)}, set()
+    for during in (({1: (0, 1.0)}, {7}), ({1: (0, 2.0), 7: (1, 1.0)}, set())):
+        passes = iter((during, after, after))
+        with mock.patch.object(cpu, "processes", lambda _: next(passes)):
+            assert cpu.tree(1) == 2.0, during
+
+
 def tables():
     """Beside the minutes of the slowest sessions and steps stands what they
     took of the processors."""
@@ -221,8 +232,8 @@ def ends():
 
 def main():
     signal.alarm(ALARM)
-    for test in (every_end, two_at_once, interrupted, processors, tables,
-                 ends):
+    for test in (every_end, two_at_once, interrupted, processors, sums,
+                 tables, ends):
         test()
         print(f"{test.__name__}: ok", flush=True)
 

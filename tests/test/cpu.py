@@ -13,32 +13,49 @@ import signal
 
 TICK = os.sysconf("SC_CLK_TCK")
 PDEATHSIG, SUBREAPER = 1, 36  # of prctl(2)
+PASSES = 100  # over /proc for one sum, where processes end all the time
 
 
 def processes(proc="/proc"):
-    """{process: (its parent, seconds of it and of those it has waited for)}"""
-    found = {}
+    """{process: (its parent, seconds of it and of those it has waited for)},
+    and the processes that were waited for before they could be read"""
+    found, gone = {}, set()
     for pid in filter(str.isdigit, os.listdir(proc)):
         try:
             with open(f"{proc}/{pid}/stat", errors="replace") as file:
                 words = file.read().rpartition(")")[2].split()
-        except OSError:  # it has ended
+        except OSError:
+            gone.add(int(pid))
             continue
         found[int(pid)] = int(words[1]), sum(map(int, words[11:15])) / TICK
-    return found
+    return found, gone
 
 
-def tree(top, proc="/proc"):
-    """CPU seconds so far of a process and everything that it has started."""
-    found = processes(proc)
+def once(top, proc):
+    """(the processes of the tree, and those that may have been in it; their CPU
+    seconds), of one pass over proc"""
+    found, gone = processes(proc)
     children = {}
     for pid, (parent, _) in found.items():
         children.setdefault(parent, []).append(pid)
-    total, left = 0, [top]
+    members, left = set(), [top]
     while left:
         pid = left.pop()
-        total += found.get(pid, (0, 0))[1]
+        members.add(pid)
         left += children.get(pid, ())
+    return members | gone, sum(found.get(pid, (0, 0))[1] for pid in members)
+
+
+def tree(top, proc="/proc"):
+    """CPU seconds so far of a process and everything that it has started.  A
+    process that is waited for during a pass is in neither its own line nor its
+    parent's, or in both: a pass counts if the next finds the same processes."""
+    members, total = once(top, proc)
+    for _ in range(PASSES):
+        later, after = once(top, proc)
+        if later == members:
+            break
+        members, total = later, after
     return total
 
 
