@@ -96,7 +96,7 @@ class Machine(Node):
         lab, prefix = self.lab, self.run_prefix
         words = COMMON
         if lab.accel == "tcg":
-            words += " " + accel.clock()
+            words += " " + accel.words()
         device = "e1000,mitigation=off"
         return ["qemu-system-x86_64", "-name", "mvia-system,debug-threads=on",
                 "-nodefaults", "-no-user-config", "-display", "none",

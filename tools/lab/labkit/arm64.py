@@ -9,7 +9,7 @@ x86 keeps them: a barrier that is missing shows on a real arm64 only.
 
 import os
 
-from . import initrd
+from . import accel, initrd
 from .base import BUILD, codename
 from .node import Node
 
@@ -18,7 +18,7 @@ TOOLS = "aarch64-linux-gnu-"
 CC = TOOLS + ("gcc-12" if codename() == "bookworm" else "gcc-14")
 COMMON = ("console=ttyAMA0 loglevel=5 panic=0 net.ifnames=0 "
           "rcupdate.rcu_cpu_stall_timeout=120 watchdog_thresh=60 "
-          "ipv6.disable_ipv6=1 printk.time=1")
+          f"ipv6.disable_ipv6=1 printk.time=1 {accel.FIXED}")
 
 
 def user(kernel, *targets):

@@ -103,7 +103,7 @@ class Node:
         """Of the kernel's command line, what its machine needs."""
         words = f"{COMMON} lab.modules={self.kernel.modules}"
         if not self.lab.exact and self.lab.accel == "tcg":
-            words += f" {accel.clock()}"
+            words += f" {accel.words()}"
         return words
 
     def kernel_arguments(self):
