@@ -94,11 +94,14 @@ def expect(change, what, **want):
         raise StepFailed(f"{what}: {wrong} of {change}")
 
 
-def whole(session, family):
+def whole(session, family, messages):
     """Frames go and come in trains, and UDP counts each of them."""
+    def sent(size):
+        return stress(session, node, family, size, messages=messages)
+
     with pair(session, family) as node:
         for size in SIZES:
-            change = stress(session, node, family, size)
+            change = sent(size)
             expect(change, f"{size} bytes", sent=True, taken=True)
             if change["datagrams"] != change["frames"]:
                 raise StepFailed(f"{size} bytes: UDP counts otherwise than "
@@ -107,17 +110,15 @@ def whole(session, family):
                 raise StepFailed(f"{size} bytes: not all were taken whole: "
                                  f"{change}")
         node.sh("ip -n a link set va mtu 9000; ip -n b link set vb mtu 9000")
-        expect(stress(session, node, family, SIZES[0]), "MTU 9000", sent=True,
-               taken=True)
+        expect(sent(SIZES[0]), "MTU 9000", sent=True, taken=True)
         for feature in "tx-udp-segmentation", "gso", "tx":
             switch = f"ip netns exec a ethtool -K va {feature} "
             node.sh(switch + "off")
-            expect(stress(session, node, family, SIZES[0]),
-                   f"{feature} off", sent=False, taken=False, frames=True)
+            expect(sent(SIZES[0]), f"{feature} off", sent=False, taken=False,
+                   frames=True)
             node.sh(switch + "on")
         node.sh("ip netns exec a ethtool -K va gso on")
-        expect(stress(session, node, family, SIZES[0]), "all on", sent=True,
-               taken=True)
+        expect(sent(SIZES[0]), "all on", sent=True, taken=True)
 
 
 def shaped(session, family):
@@ -199,8 +200,8 @@ def stepping(session, family):
         with serving(session, f"{inside}python3 {FORGE} read {there}", 0,
                      "reading"):
             behind(session, node, family, "a raw socket")
-        expect(stress(session, node, family, SIZES[2]), "nothing", sent=True,
-               taken=True)
+        expect(stress(session, node, family, SIZES[2], messages=500),
+               "nothing", sent=True, taken=True)
         node.sh(inside + tables(family, "nft") + rule.format("I"))
         behind(session, node, family, "a rule of nft")
         obeyed(session, node, family)
