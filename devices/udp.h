@@ -154,6 +154,16 @@ bool via_udp_tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			struct via_ether_buf *buf);
 void via_udp_tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			u32 len, struct via_ether_buf *buf);
+
+/*
+ * udp_path.c.  @skb, with its IP header, may be of those that the path drops: its
+ * route gets a smaller MTU.
+ */
+void via_udp_leave_black_hole(struct via_udp *u, struct sk_buff *skb,
+			      struct via_udp_link *kept);
+/* The class is told the MTU of a path that may have changed. */
+void via_udp_look_at_path(struct via_udp *u, struct via_udp_link *kept);
+
 /* The socket's: there is room again in the queues. */
 void via_udp_write_space(struct sock *sk);
 /* What @waker does. */
@@ -219,5 +229,22 @@ int via_udp_gro_complete(struct sock *sk, struct sk_buff *skb, int at);
 void via_udp_hook(struct via_udp *u);
 void via_udp_unhook(struct via_udp *u);
 int via_udp_error(struct sock *sk, struct sk_buff *skb);
+
+/*
+ * The path has another MTU than the class was told, or was not told any.  Of
+ * long frames only: they are those that it concerns.
+ */
+static inline void via_udp_compare_mtu(struct via_udp *u,
+				       struct via_udp_link *kept, u32 mtu)
+{
+	if (likely(READ_ONCE(kept->mtu) == mtu) || READ_ONCE(kept->look))
+		return;
+	via_udp_look_soon(u, kept);
+}
+
+static inline bool via_udp_is_black_hole(const struct via_udp_link *kept)
+{
+	return unlikely(kept && READ_ONCE(kept->black));
+}
 
 #endif /* _VIA_UDP_H */

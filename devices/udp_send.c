@@ -110,65 +110,6 @@ void via_udp_pages_end(void)
 }
 
 /*
- * The path has another MTU than the class was told, or was not told any.  Of
- * long frames only: they are those that it concerns.
- */
-static void compare_mtu(struct via_udp *u, struct via_udp_link *kept, u32 mtu)
-{
-	if (likely(READ_ONCE(kept->mtu) == mtu) || READ_ONCE(kept->look))
-		return;
-	via_udp_look_soon(u, kept);
-}
-
-/* The next smaller MTU that paths have; 0: there is none. */
-static u32 narrower(const struct via_udp *u, u32 mtu)
-{
-	static const u16 usual[] = { 8192, 4352, 1500, IPV6_MIN_MTU, 576 };
-	u32 i, most = ARRAY_SIZE(usual) - (u->v6 ? 1 : 0);
-
-	for (i = 0; i < most; i++)
-		if (usual[i] < mtu)
-			return usual[i];
-	return 0;
-}
-
-void via_udp_path_black_hole(struct via_ether_nic *nic,
-			     const struct via_ether_link *link, u32 len)
-{
-	struct via_udp_link *kept = link->priv;
-
-	if (kept)
-		WRITE_ONCE(kept->black, len);
-}
-
-/*
- * A frame as long as those that the path drops: the kernel is told a smaller MTU
- * of the route to that host, as by an ICMP error, and forgets it after as long
- * (ip_rt_mtu_expires, 10 minutes).  This frame goes once more as it is; the next
- * one finds the new route.  @skb has its IP header.
- */
-static noinline void leave_black_hole(struct via_udp *u, struct sk_buff *skb,
-				      struct via_udp_link *kept)
-{
-	struct dst_entry *dst = skb_dst(skb);
-	u32 mtu = narrower(u, min(dst_mtu(dst), skb->len));
-
-	if (skb->len < READ_ONCE(kept->black))
-		return;
-	WRITE_ONCE(kept->black, 0);
-	if (!mtu)
-		return;
-	u->tx_black_hole++;
-	skb->dev = dst->dev;
-	skb_dst_update_pmtu_no_confirm(skb, mtu);
-}
-
-static bool is_black_hole(const struct via_udp_link *kept)
-{
-	return unlikely(kept && READ_ONCE(kept->black));
-}
-
-/*
  * UDP's checksum of what lies behind its header, and of that: by the device if
  * it can, else here, at once.
  */
@@ -289,7 +230,7 @@ static bool fits(struct via_udp *u, struct via_udp_link *kept,
 		return true;
 	mtu = dst_mtu(dst);
 	if (likely(kept))
-		compare_mtu(u, kept, mtu);
+		via_udp_compare_mtu(u, kept, mtu);
 	return len + via_udp_overhead(u) <= mtu;
 }
 
@@ -313,8 +254,8 @@ static __always_inline void send(struct via_udp *u, struct sk_buff *skb,
 	if (unlikely(!whole))
 		skb->ignore_df = 1;
 	put_headers(u, skb, dst, link, port, whole);
-	if (is_black_hole(kept))
-		leave_black_hole(u, skb, kept);
+	if (via_udp_is_black_hole(kept))
+		via_udp_leave_black_hole(u, skb, kept);
 	hand_over(u, skb);
 }
 
@@ -437,7 +378,7 @@ static bool lead(struct via_udp *u, struct via_ether_tx *tx,
 	u32 len = skb->len;
 
 	if (!link->priv || len + via_udp_overhead(u) <= SHORT ||
-	    is_black_hole(link->priv) || !takes_trains(u, dst) ||
+	    via_udp_is_black_hole(link->priv) || !takes_trains(u, dst) ||
 	    !fits(u, link->priv, dst, len))
 		return false;
 	skb_dst_set_noref(skb, dst);
@@ -537,7 +478,7 @@ static bool begin_whole(struct via_udp *u, struct via_ether_tx *tx,
 	struct sending *s;
 
 	if (!kept || len + via_udp_overhead(u) <= SHORT ||
-	    len > VIA_PAGES_BYTES || is_black_hole(kept))
+	    len > VIA_PAGES_BYTES || via_udp_is_black_hole(kept))
 		return false;
 	dst = via_udp_route(u, kept);
 	if (!dst || !takes_whole(u, dst) || !fits(u, kept, dst, len))
@@ -733,18 +674,6 @@ void via_udp_write_space(struct sock *sk)
 	rcu_read_unlock();
 }
 
-/* The class is told the MTU of a path that may have changed. */
-static void look_at_path(struct via_udp *u, struct via_udp_link *kept)
-{
-	struct dst_entry *dst = via_udp_route(u, kept);
-	u32 mtu = dst ? dst_mtu(dst) : READ_ONCE(kept->mtu);
-
-	if (mtu == READ_ONCE(kept->mtu))
-		return;
-	WRITE_ONCE(kept->mtu, mtu);
-	via_ether_path(u->nic, kept->host, mtu - min(mtu, via_udp_overhead(u)));
-}
-
 void via_udp_wake(struct tasklet_struct *t)
 {
 	struct via_udp *u = from_tasklet(u, t, waker);
@@ -753,7 +682,7 @@ void via_udp_wake(struct tasklet_struct *t)
 
 	rcu_read_lock();
 	while ((kept = via_udp_next_look(u, &work)))
-		look_at_path(u, kept);
+		via_udp_look_at_path(u, kept);
 	if (READ_ONCE(u->full) && has_room(u)) {
 		WRITE_ONCE(u->full, false);
 		via_ether_wake(u->nic);
