@@ -423,6 +423,7 @@ static bool tx_get_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
 }
 
 static bool tx_put_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			 const struct via_ether_train *t,
 			 struct via_ether_buf *buf)
 {
 	return put(nic->priv, tx, buf->priv);

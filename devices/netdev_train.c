@@ -22,6 +22,9 @@
 #include "ethernet.h"
 #include "netdev.h"
 
+/* Of pages, each of a fragment: what the largest train needs. */
+#define PIECES		3u
+
 bool via_netdev_takes_trains(const struct net_device *dev)
 {
 	const netdev_features_t want = NETIF_F_SG | NETIF_F_GSO_SCTP |
@@ -37,7 +40,7 @@ static u32 train_bytes(const struct net_device *dev,
 	u32 head = ETH_HLEN + t->hdr, n;
 	u32 most = min_t(u32, READ_ONCE(dev->gso_max_size), U16_MAX);
 
-	most = min(most, VIA_ETHER_TRAIN_PIECES * VIA_PAGES_BYTES);
+	most = min(most, PIECES * VIA_PAGES_BYTES);
 	if (most < head)
 		return 0;
 	n = min_t(u32, (most - head) / t->seg, READ_ONCE(dev->gso_max_segs));
@@ -52,7 +55,7 @@ static bool take_pieces(struct via_pages *pages, struct sk_buff *skb,
 	u8 *data;
 
 	for (t->pieces = 0; left; t->pieces++, left -= len) {
-		if (t->pieces == VIA_ETHER_TRAIN_PIECES)
+		if (t->pieces == PIECES)
 			return false;
 		len = via_pages_row(pages, left);
 		data = via_pages_room(pages, len);

@@ -153,15 +153,14 @@ static noinline enum sent send_train(struct burst *b, struct via_desc *d,
 	bool write = (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE;
 	struct via_ether_vi *ev = b->ev;
 	u32 off = ev->snd.off, status;
-	struct via_ether_train t = {
-		.hdr = write ? VIA_WIRE_WRITE_HDR : VIA_WIRE_SEND_HDR,
-		.seg = seg,
-	};
+	struct via_ether_train t __uninitialized;
 	struct via_ether_buf buf;
 	enum sent r;
 	bool last;
 	u8 flags;
 
+	t.hdr = write ? VIA_WIRE_WRITE_HDR : VIA_WIRE_SEND_HDR;
+	t.seg = seg;
 	if (!via_train_begin(b, &t, d->length - off, &buf))
 		return SENT_NO_TRAIN;
 	last = off + t.bytes == d->length;

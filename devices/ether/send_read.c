@@ -272,15 +272,14 @@ static noinline enum sent answer_train(struct burst *b,
 				       const struct via_read_answer *a, u32 tail)
 {
 	struct via_ether_vi *ev = b->ev;
-	struct via_ether_train t = {
-		.hdr = VIA_WIRE_SEND_HDR,
-		.seg = ev->conn.seg_send,
-	};
+	struct via_ether_train t __uninitialized;
 	u32 off = ev->answers.off;
 	struct via_ether_buf buf;
 	enum sent r;
 	u8 flags;
 
+	t.hdr = VIA_WIRE_SEND_HDR;
+	t.seg = ev->conn.seg_send;
 	if (!via_train_begin(b, &t, a->len - off, &buf))
 		return SENT_NO_TRAIN;
 	flags = via_train_flags(b, &t, ends_all(b, a, off + t.bytes, tail));

@@ -72,7 +72,7 @@ enum sent via_train_end(struct burst *b, const struct via_ether_train *t,
 	struct via_ether_vi *ev = b->ev;
 	u32 n = frames_of(t), i;
 
-	if (unlikely(!nic->ops->tx_put_train(nic, &b->tx, buf)))
+	if (unlikely(!nic->ops->tx_put_train(nic, &b->tx, t, buf)))
 		return SENT_BLOCKED;
 	via_ether_count_add(nic, TX_FRAMES, n);
 	via_ether_count_add(nic, TX_BYTES, n * t->hdr + t->bytes);

@@ -184,6 +184,7 @@ struct via_ether_ops {
 			     struct via_ether_buf *buf);
 	/** @tx_put_train: send it; as tx_put(). */
 	bool (*tx_put_train)(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			     const struct via_ether_train *train,
 			     struct via_ether_buf *buf);
 	/** @tx_end: end the burst. */
 	void (*tx_end)(struct via_ether_nic *nic, struct via_ether_tx *tx);

@@ -632,6 +632,7 @@ static bool tx_get_train(struct via_ether_nic *ether, struct via_ether_tx *tx,
 }
 
 static bool tx_put_train(struct via_ether_nic *ether, struct via_ether_tx *tx,
+			 const struct via_ether_train *t,
 			 struct via_ether_buf *buf)
 {
 	struct sim_nic *nic = ether->priv;
