@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire.h"
+#include "join.h"
 
 #define PROMISE(e)	do { if (!(e)) abort(); } while (0)
 
@@ -38,6 +38,58 @@ static void check_train(const struct via_frame_hdr *h, const uint8_t *frame,
 		PROMISE(one.hdr_len == all.hdr_len + at && one.len);
 	}
 	PROMISE(at == all.len);
+}
+
+/* The same frames, as they come: they are joined to that train again. */
+static void check_again(const struct via_frame_hdr *h, const uint8_t *frame,
+		      uint32_t len, uint32_t seg)
+{
+	struct via_frame_hdr all = *h, one, again;
+	struct via_join train = { 0 };
+	uint8_t *next;
+	uint32_t k;
+
+	if (!via_wire_join(&all, len, seg))
+		return;
+	for (k = 0; k < all.frames; k++) {
+		via_wire_one_of(&all, seg, k, &one);
+		next = calloc(1, all.hdr_len + one.len);
+		if (!next)
+			return;
+		memcpy(next, frame, all.hdr_len);
+		via_wire_cut(next, k, seg, one.len, k + 1 == all.frames);
+		PROMISE(k ? via_join_add(&train, next, all.hdr_len + one.len) :
+			    via_join_begin(&train, next, all.hdr_len + one.len));
+		free(next);
+	}
+	PROMISE(train.frames == all.frames && train.len == all.hdr_len + all.len);
+	PROMISE(!via_wire_parse(train.head, train.len, &again));
+	PROMISE(via_wire_join(&again, train.len, train.seg));
+	PROMISE(again.flags == all.flags && again.seq == all.seq &&
+		again.len == all.len && again.offset == all.offset);
+}
+
+/* Any two frames: joined they are no more than each of them is. */
+static void check_pair(const uint8_t *frame, uint32_t len, uint32_t second)
+{
+	struct via_frame_hdr h, all;
+	struct via_join train;
+	uint32_t left;
+
+	if (second >= len || !via_join_begin(&train, frame, second))
+		return;
+	left = len - second;
+	if (!via_join_add(&train, frame + second, left))
+		return;
+	if (via_wire_parse(train.head, train.len, &all)) {
+		PROMISE(via_wire_parse(frame, second, &h));
+		PROMISE(via_wire_parse(frame + second, left, &h));
+		return;
+	}
+	PROMISE(via_wire_join(&all, train.len, train.seg) && all.frames == 2);
+	PROMISE(!via_wire_parse(frame, second, &h) && h.seq == all.seq);
+	PROMISE(!via_wire_parse(frame + second, left, &h) &&
+		h.seq == all.seq + 1 && h.flags == all.flags);
 }
 
 static void check_data(const struct via_frame_hdr *h)
@@ -195,6 +247,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(frame, data + 2,
 	       len < VIA_WIRE_HDR_MAX ? len : VIA_WIRE_HDR_MAX);
+	if (len <= VIA_WIRE_HDR_MAX)
+		check_pair(frame, len, data[0]);
 	if (!via_wire_parse(frame, len, &h)) {
 		PROMISE(h.hdr_len <= len && h.len <= len - h.hdr_len);
 		PROMISE(h.hdr_len <= VIA_WIRE_HDR_MAX);
@@ -207,6 +261,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check_data(&h);
 			check_train(&h, frame, len, h.len);
 			check_train(&h, frame, len, data[0]);
+			check_again(&h, frame, len, h.len);
 		} else if (via_wire_has_conn(h.type))
 			check_conn(frame);
 		else if (h.type == VIA_WIRE_NAME_QUERY ||
