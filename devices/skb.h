@@ -8,7 +8,7 @@
 
 #include <linux/skbuff.h>
 #include "ether/via_ether.h"
-#include "ether/proto/wire.h"
+#include "ether/proto/join.h"
 
 /* A frame in pieces, or one that has to be copied into one piece first. */
 static noinline void via_skb_rx_pieces(struct via_ether_nic *nic,
@@ -66,50 +66,147 @@ static inline bool via_skb_walkable(const struct sk_buff *skb, u32 at, u32 each)
 	return true;
 }
 
+/* Frames of a train that are handed over at once: they take room on the stack. */
+#define VIA_SKB_TRAIN	32u
+
+/**
+ * struct via_skb_train - frames that are received at once, as a train
+ * @of:		what their headers say
+ * @chunk:	where they are: all of the first one, the payload of the others
+ */
+struct via_skb_train {
+	struct via_join of;
+	struct via_ether_chunk chunk[VIA_SKB_TRAIN];
+};
+
+/* Hand over what there is. */
+static void via_skb_train_end(struct via_ether_nic *nic,
+			      struct via_ether_frame *f,
+			      struct via_skb_train *train)
+{
+	u32 n = train->of.frames;
+
+	if (!n)
+		return;
+	f->hdr = n > 1 ? train->of.head : train->chunk[0].data;
+	f->len = train->of.len;
+	f->nchunks = n;
+	f->chunk = train->chunk;
+	f->train = n > 1 ? train->of.seg : 0;
+	train->of.frames = 0;
+	via_ether_rx(nic, f);
+	f->train = 0;
+}
+
+/* A frame in one piece: of the train, or of the next one, or alone. */
+static void via_skb_train_frame(struct via_ether_nic *nic,
+				struct via_ether_frame *f,
+				struct via_skb_train *train,
+				const struct via_ether_chunk *frame)
+{
+	u32 n = train->of.frames;
+
+	if (n && n < ARRAY_SIZE(train->chunk) &&
+	    via_join_add(&train->of, frame->data, frame->len)) {
+		train->chunk[n].data = frame->data + train->of.hdr;
+		train->chunk[n].len = frame->len - train->of.hdr;
+		return;
+	}
+	via_skb_train_end(nic, f, train);
+	if (via_join_begin(&train->of, frame->data, frame->len)) {
+		train->chunk[0] = *frame;
+		return;
+	}
+	f->hdr = frame->data;
+	f->len = frame->len;
+	f->nchunks = 1;
+	f->chunk = frame;
+	via_ether_rx(nic, f);
+}
+
+/**
+ * struct via_skb_walk - how far frames of an skb were read
+ * @st:		the kernel's
+ * @data:	bytes that lie in a row
+ * @have:	how many
+ */
+struct via_skb_walk {
+	struct skb_seq_state st;
+	const u8 *data;
+	u32 have;
+};
+
+/* A frame of @len bytes from @at on that is in several pieces.  False: no more. */
+static noinline bool via_skb_rx_parts(struct via_ether_nic *nic,
+				      struct sk_buff *skb,
+				      struct via_ether_frame *f,
+				      struct via_skb_walk *walk, u32 at, u32 len)
+{
+	struct via_ether_chunk chunk[MAX_SKB_FRAGS + 1] __uninitialized;
+	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8) __uninitialized;
+	u32 want, n;
+
+	f->len = len;
+	f->nchunks = 0;
+	f->chunk = chunk;
+	for (want = len; want; want -= n) {
+		if (!walk->have)
+			walk->have = skb_seq_read(at + len - want, &walk->data,
+						  &walk->st);
+		if (WARN_ON_ONCE(!walk->have ||
+				 f->nchunks == ARRAY_SIZE(chunk)))
+			return false;
+		n = min(walk->have, want);
+		chunk[f->nchunks].data = walk->data;
+		chunk[f->nchunks++].len = n;
+		walk->data += n;
+		walk->have -= n;
+	}
+	f->hdr = chunk[0].data;
+	n = min_t(u32, len, VIA_WIRE_HDR_MAX);
+	if (unlikely(chunk[0].len < n)) {
+		if (skb_copy_bits(skb, at, hdr, n))
+			return false;
+		f->hdr = hdr;
+	}
+	via_ether_rx(nic, f);
+	return true;
+}
+
 /*
- * The bytes of @skb are such frames: hand over one after the other.  As
- * via_skb_rx(), whatever the frames do.
+ * The bytes of @skb are such frames: hand over one after the other, but those that
+ * are a train at once.  As via_skb_rx(), whatever the frames do.
  */
 static noinline void __maybe_unused via_skb_rx_joined(struct via_ether_nic *nic,
 						      struct sk_buff *skb,
 						      struct via_ether_frame *f,
 						      u32 each)
 {
-	struct via_ether_chunk chunk[MAX_SKB_FRAGS + 1] __uninitialized;
-	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8) __uninitialized;
-	u32 at = 0, have = 0, want, n;
-	struct skb_seq_state st;
-	const u8 *data = NULL;
+	struct via_skb_train train __uninitialized;
+	struct via_skb_walk walk __uninitialized;
+	struct via_ether_chunk frame;
+	u32 at;
 
-	f->chunk = chunk;
-	skb_prepare_seq_read(skb, 0, skb->len, &st);
-	for (; at < skb->len; at += f->len) {
-		f->len = min(each, skb->len - at);
-		f->nchunks = 0;
-		for (want = f->len; want; want -= n) {
-			if (unlikely(!have))
-				have = skb_seq_read(at + f->len - want, &data,
-						    &st);
-			if (WARN_ON_ONCE(!have ||
-					 f->nchunks == ARRAY_SIZE(chunk)))
-				goto out;
-			n = min(have, want);
-			chunk[f->nchunks].data = data;
-			chunk[f->nchunks++].len = n;
-			data += n;
-			have -= n;
+	train.of.frames = 0;
+	walk.have = 0;
+	skb_prepare_seq_read(skb, 0, skb->len, &walk.st);
+	for (at = 0; at < skb->len; at += frame.len) {
+		frame.len = min(each, skb->len - at);
+		if (unlikely(!walk.have))
+			walk.have = skb_seq_read(at, &walk.data, &walk.st);
+		if (likely(walk.have >= frame.len)) {
+			frame.data = walk.data;
+			walk.data += frame.len;
+			walk.have -= frame.len;
+			via_skb_train_frame(nic, f, &train, &frame);
+			continue;
 		}
-		f->hdr = chunk[0].data;
-		n = min_t(u32, f->len, VIA_WIRE_HDR_MAX);
-		if (unlikely(chunk[0].len < n)) {
-			if (skb_copy_bits(skb, at, hdr, n))
-				break;
-			f->hdr = hdr;
-		}
-		via_ether_rx(nic, f);
+		via_skb_train_end(nic, f, &train);
+		if (!via_skb_rx_parts(nic, skb, f, &walk, at, frame.len))
+			break;
 	}
-out:
-	skb_abort_seq_read(&st);
+	via_skb_train_end(nic, f, &train);
+	skb_abort_seq_read(&walk.st);
 }
 
 /* Is there a piece that has no plain address? */
