@@ -69,6 +69,12 @@ static inline void *via_pages_room(struct via_pages *p, u32 len)
 	return page_address(p->page[p->at]) + p->used;
 }
 
+/* Bytes behind the last piece, in its page. */
+static inline u32 via_pages_left(const struct via_pages *p)
+{
+	return VIA_PAGES_BYTES - p->used;
+}
+
 /* A piece with a reference of its own, or NULL. */
 static inline void *via_pages_take(struct via_pages *p, u32 size)
 {

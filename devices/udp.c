@@ -59,6 +59,8 @@ static struct via_ether_ops udp_ops = {
 	.tx_end = via_udp_tx_end,
 	.tx_get_one = via_udp_tx_get_one,
 	.tx_put_one = via_udp_tx_put_one,
+	.tx_get_train = via_udp_tx_get_train,
+	.tx_put_train = via_udp_tx_put_train,
 	.stats = stats,
 };
 
@@ -171,6 +173,7 @@ static int make_nic(struct via_udp *u, const struct via_attach_to *to)
 	nic->prefixes = true;
 	via_host_set(&nic->host, to->addr, to->addr_len);
 	nic->mtu = local_mtu(u);
+	nic->trains = true;
 	nic->ka->type = VIA_NIC_UDP;
 	nic->ka->netns = u->net;
 	if (u->ifindex)

@@ -154,7 +154,12 @@ bool via_udp_tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			struct via_ether_buf *buf);
 void via_udp_tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			u32 len, struct via_ether_buf *buf);
-
+bool via_udp_tx_get_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			  const struct via_ether_link *link,
+			  struct via_ether_train *t, struct via_ether_buf *buf);
+bool via_udp_tx_put_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			  const struct via_ether_train *t,
+			  struct via_ether_buf *buf);
 /*
  * udp_path.c.  @skb, with its IP header, may be of those that the path drops: its
  * route gets a smaller MTU.

@@ -522,17 +522,19 @@ static bool room_whole(struct via_ether_tx *tx, u32 len,
 	return buf->data;
 }
 
-static void put_whole(struct sk_buff *skb, u32 len)
+/* @n frames, @len bytes of them, each of @each but the last one. */
+static void put_row(struct sk_buff *skb, u32 n, u32 len, u32 each)
 {
 	struct sending *s = sending(skb);
 
 	via_pages_append(this_cpu_ptr(&pages), skb, len);
-	if (!s->frames++)
-		s->each = len;
+	if (!s->frames)
+		s->each = each;
+	s->frames += n;
 	/* The next one's header is read and written in words. */
-	s->open = len == s->each &&
+	s->open = len == n * s->each &&
 		  (IS_ENABLED(CONFIG_HAVE_EFFICIENT_UNALIGNED_ACCESS) ||
-		   IS_ALIGNED(len, sizeof(u64)));
+		   IS_ALIGNED(each, sizeof(u64)));
 }
 
 static void depart_whole(struct via_udp *u, struct via_ether_tx *tx)
@@ -596,6 +598,78 @@ bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	return get_frame(link, len, buf);
 }
 
+/* How many more frames of @each bytes does the train take? */
+static u32 room_for(struct sk_buff *skb, u32 each)
+{
+	const struct sending *s = sending(skb);
+
+	return min(s->most - min(s->most, s->frames),
+		   (s->bytes - min(s->bytes, skb->len)) / each);
+}
+
+/* Two more frames of @each bytes at least: have they a place? */
+static bool joins_whole_train(struct sk_buff *skb,
+			      const struct via_ether_link *link, u32 each)
+{
+	return sending(skb)->each == each && joins_whole(skb, link, each) &&
+	       room_for(skb, each) >= 2;
+}
+
+/*
+ * A train of the class becomes frames of a whole train.  Those are as long as they
+ * are on the wire, so there is room for the headers of each: its pieces lie in a row
+ * in one page, with these between them.
+ */
+bool via_udp_tx_get_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			  const struct via_ether_link *link,
+			  struct via_ether_train *t, struct via_ether_buf *buf)
+{
+	u32 each = t->hdr + t->seg, n, left, i;
+	struct via_udp *u = nic->priv;
+
+	/* Headers are read and written in words. */
+	if (!IS_ENABLED(CONFIG_HAVE_EFFICIENT_UNALIGNED_ACCESS) &&
+	    !IS_ALIGNED(each, sizeof(u64)))
+		return false;
+	if (2 * each > VIA_PAGES_BYTES || (tx->last && !is_whole(tx->last)))
+		return false;
+	if (tx->last && !joins_whole_train(tx->last, link, each))
+		depart_whole(u, tx);
+	if (!tx->last && ((unlikely(!has_room(u)) && full(u)) ||
+			  !begin_whole(u, tx, link, each)))
+		return false;
+	if (!room_whole(tx, 2 * each, buf))
+		return false;
+	n = via_pages_left(this_cpu_ptr(&pages)) / each;
+	n = min3(n, VIA_ETHER_TRAIN_PIECES, room_for(tx->last, each));
+	if (n < 2)
+		return false;
+	t->bytes = min(t->bytes, n * t->seg);
+	for (i = 0, left = t->bytes; left; left -= t->piece[i++].len) {
+		t->piece[i].data = buf->data + i * each + t->hdr;
+		t->piece[i].len = min(left, t->seg);
+	}
+	t->pieces = i;
+	return true;
+}
+
+bool via_udp_tx_put_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			  const struct via_ether_train *t,
+			  struct via_ether_buf *buf)
+{
+	u32 each = t->hdr + t->seg, last = t->pieces - 1, i;
+	u8 *frame = buf->data + last * each;
+
+	/* The first one's last: the others are made of it. */
+	for (i = last; i; i--, frame -= each) {
+		memcpy(frame, buf->data, t->hdr);
+		via_ether_cut(frame, i, t->seg, t->piece[i].len, i == last);
+	}
+	via_ether_cut(frame, 0, t->seg, t->seg, false);
+	put_row(buf->priv, t->pieces, t->pieces * t->hdr + t->bytes, each);
+	return true;
+}
+
 void via_udp_tx_drop(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		     struct via_ether_buf *buf)
 {
@@ -612,7 +686,7 @@ bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	struct dst_entry *dst;
 
 	if (skb == tx->last) {
-		put_whole(skb, len);
+		put_row(skb, 1, len, len);
 		return true;
 	}
 	__skb_put(skb, len);

@@ -74,7 +74,7 @@ struct via_ether_buf {
 };
 
 /* Pieces of memory that the payload of a train lies in, at most. */
-#define VIA_ETHER_TRAIN_PIECES	3u
+#define VIA_ETHER_TRAIN_PIECES	32u
 
 /**
  * struct via_ether_train - frames of one message that go out as one
