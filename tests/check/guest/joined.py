@@ -5,6 +5,8 @@
     joined.py wrong FROM TO AMOUNT    with a wrong checksum
     joined.py none FROM TO AMOUNT     with none
     joined.py joined FROM TO AMOUNT   in packets that the kernel is to split
+    joined.py trains FROM TO AMOUNT   likewise: frames one behind the other, of
+                                      connections that are not there
     joined.py read TO                 a raw socket that gets those for TO
     joined.py tap INTERFACE           counts bytes in received packets, until
     joined.py end TO                  this one comes
@@ -22,6 +24,8 @@ OUTGOING, ETH_P_ALL = 4, 3
 SO_RCVBUFFORCE = 33
 SIZES = 1, 7, 31, 32, 39, 40, 41, 48, 100, 552, 1399, 1400
 SEGMENTS = 64
+# Bytes of SEND's, of WRITE's and of READ_DATA's.
+HEADERS = {1: 40, 2: 56, 4: 40}
 
 
 def family_of(host):
@@ -58,7 +62,38 @@ def raw(source, target, amount, check):
     print("sent", amount)
 
 
-def joined(source, target, amount):
+def noise(dice, size, length):
+    """Bytes that are no frames."""
+    return b"\2" + dice.randbytes(length - 1)
+
+
+def frames(dice, size, length):
+    """Frames of a message; in most of them something is wrong."""
+    kind, vi = dice.choice((1, 2, 4)), dice.randrange(1, 9)
+    cookie, seq = dice.getrandbits(64), dice.getrandbits(32)
+    head = HEADERS[kind]
+    rdma = dice.randbytes(12) + bytes(4) if kind == 2 else b""
+    count = -(-length // size)
+    payload = length - count * head
+    if size <= head or payload < 1:
+        return noise(dice, size, length)
+    message = dice.choice((payload, payload, payload - 1, payload + 9, 2**31))
+    data, offset = bytearray(), 0
+    for k in range(count):
+        more = min(size, length - len(data)) - head
+        data += struct.pack("!BBBBIQIIIIHHI", 2, kind, 0, 0, vi, cookie,
+                            (seq + k) % 2**32, 0, message, offset,
+                            max(more, 0), 0, 0) + rdma
+        data += bytes(max(more, 0))
+        offset += more
+    for _ in range(dice.randrange(3)):
+        at = dice.randrange(count) * size + dice.randrange(head)
+        if at < length:
+            data[at] ^= 1 << dice.randrange(8)
+    return bytes(data[:length])
+
+
+def joined(source, target, amount, make):
     dice = random.Random(amount)
     sent = 0
     with socket.socket(family_of(target), socket.SOCK_DGRAM) as sock:
@@ -69,7 +104,7 @@ def joined(source, target, amount):
             # The last one is as long, or shorter.
             length = dice.randrange(size, most * size + 1)
             sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, size)
-            sock.sendto(b"\2" + dice.randbytes(length - 1), (target, PORT))
+            sock.sendto(make(dice, size, length), (target, PORT))
             sent += -(-length // size)
     print("sent", sent)
 
@@ -110,8 +145,9 @@ def main():
     what, *words = sys.argv[1:]
     if what in ("wrong", "none"):
         raw(words[0], words[1], int(words[2]), what == "wrong")
-    elif what == "joined":
-        joined(words[0], words[1], int(words[2]))
+    elif what in ("joined", "trains"):
+        joined(words[0], words[1], int(words[2]),
+               noise if what == "joined" else frames)
     else:
         {"read": read, "tap": tap, "end": end}[what](*words)
 

@@ -61,6 +61,7 @@ def counted(node, family):
                               "/proc/net/snmp6").out)
     return {"sent": sent["wire_tx_joined"], "taken": got["wire_rx_joined"],
             "frames": got["rx_frames"], "bytes": got["rx_bytes"],
+            "trains": got["rx_trains"], "sent_trains": sent["tx_trains"],
             "thrown": sum(v for k, v in got.items() if re.search(
                 "drop|bad|malformed|unknown|version", k)),
             "datagrams": udp["InDatagrams"], "damaged": udp["InCsumErrors"]}
@@ -102,7 +103,8 @@ def whole(session, family, messages):
     with pair(session, family) as node:
         for size in SIZES:
             change = sent(size)
-            expect(change, f"{size} bytes", sent=True, taken=True)
+            expect(change, f"{size} bytes", sent=True, taken=True,
+                   trains=True, sent_trains=True)
             if change["datagrams"] != change["frames"]:
                 raise StepFailed(f"{size} bytes: UDP counts otherwise than "
                                  f"the class: {change}")
@@ -115,7 +117,7 @@ def whole(session, family, messages):
             switch = f"ip netns exec a ethtool -K va {feature} "
             node.sh(switch + "off")
             expect(sent(SIZES[0]), f"{feature} off", sent=False, taken=False,
-                   frames=True)
+                   frames=True, trains=False, sent_trains=False)
             node.sh(switch + "on")
         node.sh("ip netns exec a ethtool -K va gso on")
         expect(sent(SIZES[0]), "all on", sent=True, taken=True)
@@ -226,7 +228,8 @@ def tapped(session, family):
 
 def forged(session, family):
     """Datagrams with wrong checksums, with none, and joined ones of all sizes
-    that are no frames; a connection beside them stays."""
+    that are no frames, or frames in a row of connections that are not there; a
+    connection beside them stays."""
     here, there = ENDS[family]
     with pair(session, family) as node:
         with serving(session, f"ip netns exec b {TOOLS}/viaping -l -d "
@@ -235,7 +238,7 @@ def forged(session, family):
                  f"ip netns exec a {TOOLS}/viaping -d via_udp0 -i 0.2 -s "
                  f"20000 {there}")) as (job,):
             job.expect("seq|bytes", 30)
-            for kind in "wrong", "none", "joined":
+            for kind in "wrong", "none", "joined", "trains":
                 with counting(session, node, family) as change:
                     said = node.sh(f"ip netns exec a python3 {FORGE} {kind} "
                                    f"{here} {there} {DATAGRAMS}", 120).out
@@ -246,11 +249,16 @@ def forged(session, family):
                 if change["damaged"] != bad:
                     raise StepFailed(f"{kind}: not {bad}: {change}")
                 good = amount - bad
-                if change["datagrams"] < good or change["thrown"] < good or \
+                # A train that is refused is counted as one frame.
+                least = 1 if kind == "trains" else good
+                if change["datagrams"] < good or change["frames"] < good or \
+                        change["thrown"] < min(least, good) or \
                         change["thrown"] and not good:
                     raise StepFailed(f"{kind}: {good} of {amount} are for "
                                      f"the class: {change}")
-                if kind == "joined":
+                if kind in ("joined", "trains"):
                     expect(change, kind, taken=True)
+                if kind == "trains":
+                    expect(change, kind, trains=True)
             if job.done:
                 raise StepFailed("the connection beside has ended")
