@@ -1545,3 +1545,57 @@ mutant("train-complete", TRAIN, "sim", "",
        "each frame of a train completes its message",
        ("			     kind & ~VIA_REC_LAST);\n",
         "			     kind);\n"), sim="train")
+
+JOIN = "devices/ether/proto/join.h"
+
+mutant("join-beyond", JOIN, "unit", "join",
+       "a frame that ends beyond its message spoils those before it",
+       (" || more > j->left || ", " || "))
+mutant("join-seq", JOIN, "unit", "join",
+       "a frame joins a train that is not the next one",
+       ("	if (be32_to_cpu(d->seq) - be32_to_cpu(f->seq) != j->frames ||\n"
+        "	    be32_to_cpu(d->offset)", "	if (be32_to_cpu(d->offset)"))
+mutant("join-offset", JOIN, "unit", "join",
+       "a frame joins a train whose bytes it does not continue",
+       ("	    be32_to_cpu(d->offset) - be32_to_cpu(f->offset) !=\n"
+        "	    j->len - j->hdr ||\n", ""))
+mutant("join-cookie", JOIN, "unit", "join",
+       "a frame of an old connection joins a train",
+       ("	if (w->cookie != first->cookie || w->dst", "	if (w->dst"))
+mutant("join-rdma", JOIN, "unit", "join",
+       "a write to elsewhere joins a train",
+       ("	return j->hdr == VIA_WIRE_SEND_HDR ||\n"
+        "	       !memcmp(d + 1, f + 1, sizeof(struct via_wire_rdma));\n",
+        "	return true;\n"))
+mutant("join-flags", JOIN, "unit", "join",
+       "a frame with a flag that data cannot have spoils those before it",
+       (" || !via_join_flags_ok(w) ||\n	    (w->flags ^", " ||\n	    (w->flags ^"))
+mutant("join-seal", JOIN, "unit", "join",
+       "frames with seals join, whose headers are longer",
+       ("(VIA_WIRE_FLAGS_DATA & ~VIA_WIRE_SEALS));", "VIA_WIRE_FLAGS_DATA);"))
+mutant("join-many", JOIN, "unit", "join",
+       "a train has more frames than there is room for",
+       (" || j->frames == VIA_WIRE_TRAIN || ", " || "))
+mutant("join-short", JOIN, "unit", "join",
+       "a frame that is shorter than its headers joins",
+       (" || len <= j->hdr ||\n	    more > j->seg", " ||\n	    more > j->seg"))
+mutant("join-ends", JOIN, "unit", "join",
+       "a train goes on behind a frame that asks for an acknowledgement",
+       ("	j->open = more == j->seg && !via_join_ends(w);",
+        "	j->open = more == j->seg;"))
+mutant("join-behind-short", JOIN, "unit", "join",
+       "a train goes on behind a shorter frame",
+       ("	j->open = more == j->seg && !via_join_ends(w);",
+        "	j->open = !via_join_ends(w);"))
+mutant("join-ack", JOIN, "unit", "join",
+       "what the last frames of a train acknowledge is lost",
+       ("	((struct via_wire_data *)(head + 1))->ack =\n"
+        "		((const struct via_wire_data *)(w + 1))->ack;\n", ""))
+mutant("join-padded", JOIN, "unit", "join",
+       "bytes behind the payload of a train's first frame are its payload",
+       ("	if (be16_to_cpu(d->len) != j->seg || off > msg || ",
+        "	if (off > msg || "))
+mutant("join-version", JOIN, "unit", "join",
+       "frames of another version are joined",
+       ("	if (len < VIA_WIRE_SEND_HDR || w->version != VIA_WIRE_VERSION ||\n",
+        "	if (len < VIA_WIRE_SEND_HDR ||\n"))

@@ -162,6 +162,8 @@ static void is_in_order(void)
 	CU_ASSERT(!add(&train, &f, VIA_WIRE_SEND_HDR + SEG - 2));
 	for (k = 0; k <= VIA_WIRE_SEND_HDR; k++)
 		CU_ASSERT(!add(&train, &f, k));
+	f = make(VIA_WIRE_SEND, 3, 0);
+	CU_ASSERT(!add(&train, &f, VIA_WIRE_SEND_HDR));
 	f = make(VIA_WIRE_SEND, 3, SEG);
 	CU_ASSERT(add(&train, &f, VIA_WIRE_SEND_HDR + SEG));
 }
