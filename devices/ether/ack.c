@@ -22,7 +22,7 @@
  * The frame that is timed has arrived.  How long the peer waited before it said
  * so is no part of the round trip.
  */
-static void timed(struct via_ether_vi *ev, u32 delay)
+static void sample_rtt(struct via_ether_vi *ev, u32 delay)
 {
 	bool known = delay < VIA_WIRE_DELAY_MAX;
 	u32 us = via_rto_timed(&ev->rto, ktime_get_ns(),
@@ -48,7 +48,7 @@ static void via_ether_dsack(struct via_ether_vi *ev, u32 seq)
  * comes after it.  And the one that is timed was under way as long as until
  * now, not until the hole is filled: else one loss would raise the timeout.
  */
-static noinline void beyond(struct via_ether_vi *ev)
+static noinline void ack_beyond_hole(struct via_ether_vi *ev)
 {
 	if (!ev->snd.win.news)
 		return;
@@ -56,7 +56,7 @@ static noinline void beyond(struct via_ether_vi *ev)
 	if (ev->rto.retries)
 		via_ether_recovered(ev);
 	if (ev->rto.timing && via_win_arrived(&ev->snd.win, ev->rto.timed))
-		timed(ev, VIA_WIRE_DELAY_MAX);
+		sample_rtt(ev, VIA_WIRE_DELAY_MAX);
 }
 
 static inline void complete_oldest(struct via_vi *vi)
@@ -147,11 +147,11 @@ static __always_inline void ack_frames(struct via_vi *vi, u32 ack,
 			via_ether_recovered(ev);
 		/* @delay is the newest frame's. */
 		if (ev->rto.timing && via_seq_before(ev->rto.timed, ack))
-			timed(ev, ev->rto.timed + 1 == ack ? delay :
-						VIA_WIRE_DELAY_MAX);
+			sample_rtt(ev, ev->rto.timed + 1 == ack ? delay :
+						     VIA_WIRE_DELAY_MAX);
 	}
 	if (unlikely(ranges))
-		beyond(ev);
+		ack_beyond_hole(ev);
 	if (unlikely(READ_ONCE(ev->peer->pool.want)))
 		via_ether_share_acked(ev, n, true);
 	if (ev->snd.busy || unlikely(tx->lost)) {
@@ -215,9 +215,9 @@ void via_ether_rx_share(struct via_vi *vi, const struct via_frame_hdr *h)
 }
 
 /* The connection of an entry, if it is there and of that host. */
-static struct via_vi *find(struct via_ether_nic *nic,
-			   const struct via_ether_frame *f,
-			   const struct via_acks_entry *e)
+static struct via_vi *find_acked_vi(struct via_ether_nic *nic,
+				    const struct via_ether_frame *f,
+				    const struct via_acks_entry *e)
 {
 	struct via_vi *vi = via_ether_find(nic, e->dst);
 	struct via_ether_vi *ev;
@@ -243,11 +243,12 @@ static struct via_vi *find(struct via_ether_nic *nic,
  * An entry is as good as an ACK.  One for an end that is not there is not
  * answered: there would be ten answers to one frame.
  */
-static void take(struct via_ether_nic *nic, const struct via_ether_frame *f,
-		 const struct via_acks_entry *e)
+static void take_acks_entry(struct via_ether_nic *nic,
+			    const struct via_ether_frame *f,
+			    const struct via_acks_entry *e)
 {
 	struct via_range range[VIA_WIRE_RANGES_MAX] __uninitialized;
-	struct via_vi *vi = find(nic, f, e);
+	struct via_vi *vi = find_acked_vi(nic, f, e);
 	struct via_ether_vi *ev;
 
 	if (!vi)
@@ -280,6 +281,6 @@ void via_ether_acks_rx(struct via_ether_nic *nic,
 	via_ether_count(nic, BATCHES_IN);
 	while (via_wire_next_acks(f->hdr, &at, &e)) {
 		via_ether_count(nic, ACKS_IN);
-		take(nic, f, &e);
+		take_acks_entry(nic, f, &e);
 	}
 }

@@ -146,7 +146,7 @@ bool via_ether_send_ack_request(struct via_ether_vi *ev)
 }
 
 /* It was not sent: the alarm tries again, for each of them. */
-static void unsent(struct batch *b)
+static void owe_unsent_acks(struct batch *b)
 {
 	struct via_ether_vi *ev;
 	u32 i, ack, before;
@@ -169,18 +169,18 @@ static void unsent(struct batch *b)
 }
 
 /* No queue lock held. */
-static void flush(struct batch *b)
+static void flush_acks(struct batch *b)
 {
 	if (!b->f.count)
 		return;
 	if (!via_ether_send_acks(b->peer, &b->f))
-		unsent(b);
+		owe_unsent_acks(b);
 	b->f.count = 0;
 	b->f.bytes = 0;
 }
 
 /* How long the newest frame has waited, as in the field delay.  rq.lock held. */
-static u32 waited(const struct via_ether_vi *ev)
+static u32 ack_delay_of(const struct via_ether_vi *ev)
 {
 	return via_delack_waited(&ev->delack, ev->rcv.win.next);
 }
@@ -193,7 +193,7 @@ static bool has_room(const struct batch *b)
 }
 
 /* One more entry; false: it does not fit.  rq.lock held. */
-static bool add(struct batch *b, struct via_ether_vi *ev)
+static bool add_ack(struct batch *b, struct via_ether_vi *ev)
 {
 	struct via_range range[VIA_WIN_RANGES] __uninitialized;
 	struct via_wire_acks_entry *e;
@@ -210,7 +210,7 @@ static bool add(struct batch *b, struct via_ether_vi *ev)
 		.ack = cpu_to_be32(ack),
 		.cookie = cpu_to_be64(ev->conn.remote_cookie),
 		.n = n,
-		.delay = waited(ev),
+		.delay = ack_delay_of(ev),
 	};
 	via_wire_put_ranges((struct via_wire_range *)(e + 1), n, range);
 	b->entry[b->f.count].ev = ev;
@@ -224,7 +224,7 @@ static bool add(struct batch *b, struct via_ether_vi *ev)
 }
 
 /* Data of another VI has left in time: the program runs, and waits for more. */
-static void redeem(struct via_ether_vi *ev)
+static void redeem_delack(struct via_ether_vi *ev)
 {
 	/* How long it has waited is not known. */
 	if (via_delack_redeem(&ev->delack))
@@ -233,7 +233,7 @@ static void redeem(struct via_ether_vi *ev)
 }
 
 /* Does it owe an acknowledgement?  rq.lock held. */
-static bool owes(const struct via_ether_vi *ev)
+static bool owes_ack(const struct via_ether_vi *ev)
 {
 	return ev->conn.phase == VIA_PHASE_CONNECTED &&
 	       (ev->rcv.win.next != READ_ONCE(ev->snd.acked) ||
@@ -246,8 +246,8 @@ static bool owes(const struct via_ether_vi *ev)
  * the peer's reads carries the acknowledgement: a read that is taken after we
  * looked, under this lock, finds us off the list and puts us there again.
  */
-static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
-		bool alone, struct via_work *work)
+static void pay_ack(struct batch *b, struct via_ether_vi *ev, bool behind,
+		    bool alone, struct via_work *work)
 {
 	struct via_vi *vi = ev->vi;
 	bool full = false;
@@ -258,21 +258,21 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
 		via_ether_run_now(ev, work);
 		spin_lock(&vi->rq.lock);
 	}
-	if (owes(ev) && ev->peer == b->peer) {
+	if (owes_ack(ev) && ev->peer == b->peer) {
 		if (behind)
-			redeem(ev);
+			redeem_delack(ev);
 		if (alone || ev->rcv.dsack_due || ev->rcv.ce_echo)
-			via_ether_send_ack(ev, waited(ev));
+			via_ether_send_ack(ev, ack_delay_of(ev));
 		else
-			full = !add(b, ev);
+			full = !add_ack(b, ev);
 	}
 	spin_unlock(&vi->rq.lock);
 	if (!full)
 		return;
-	flush(b);
+	flush_acks(b);
 	spin_lock(&vi->rq.lock);
-	if (owes(ev) && ev->peer == b->peer)
-		add(b, ev);
+	if (owes_ack(ev) && ev->peer == b->peer)
+		add_ack(b, ev);
 	spin_unlock(&vi->rq.lock);
 }
 
@@ -319,9 +319,9 @@ static void pay_peer(struct via_peer *peer, struct via_work *work)
 		ev = next_owing(peer, &behind, &last, via_work_over(work) &&
 				has_room(&b) ? &fill : work);
 		if (ev)
-			pay(&b, ev, behind, last && !b.f.count, work);
+			pay_ack(&b, ev, behind, last && !b.f.count, work);
 	} while (ev && !last);
-	flush(&b);
+	flush_acks(&b);
 }
 
 /* The next peer that is owed something; what is too much now is the tasklet's. */
@@ -352,7 +352,7 @@ void via_ether_pay(struct via_ether_nic *nic, struct via_work *work)
 }
 
 /* False: it owed before.  nic->lock held. */
-static bool owe(struct via_ether_vi *ev)
+static bool owe_ack(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 	struct via_peer *peer = ev->peer;
@@ -374,7 +374,7 @@ void via_ether_ack_soon(struct via_ether_vi *ev)
 		return;
 	spin_lock(&nic->lock);
 	/* Runs after the receive softirq that we are in. */
-	if (owe(ev))
+	if (owe_ack(ev))
 		via_ether_run_soon(nic);
 	spin_unlock(&nic->lock);
 }
@@ -396,7 +396,8 @@ void via_ether_ack_behind(struct via_ether_vi *ev)
 	other = peer->acks.delayed_ack;
 	WRITE_ONCE(peer->acks.delayed_ack, NULL);
 	/* Before frames are received: both may be in one batch of the peer's. */
-	if (other && other != ev && READ_ONCE(other->delack.push) && owe(other)) {
+	if (other && other != ev && READ_ONCE(other->delack.push) &&
+	    owe_ack(other)) {
 		other->on.behind = true;
 		tasklet_hi_schedule(&nic->runs.tasklet);
 	}
@@ -526,7 +527,7 @@ void via_ether_check_rx(struct via_ether_vi *ev, u64 ns)
 	/* With what others owe at this alarm. */
 	via_delack_late(&ev->delack, ev->rcv.win.next, delay_of(age));
 	spin_lock(&ev->nic->lock);
-	owe(ev);
+	owe_ack(ev);
 	spin_unlock(&ev->nic->lock);
 }
 

@@ -49,7 +49,8 @@ static bool may_challenge(struct via_ether_nic *nic,
 	return false;
 }
 
-static bool refuse(struct via_ether_nic *nic, enum via_session_result result)
+static bool count_refusal(struct via_ether_nic *nic,
+			  enum via_session_result result)
 {
 	if (result == VIA_SESSION_OLD)
 		via_ether_count(nic, REPLAYED);
@@ -96,7 +97,7 @@ static bool check_request(struct via_peer *peer,
 					     !named);
 	if (result == VIA_SESSION_TAKEN)
 		return true;
-	refuse(nic, result);
+	count_refusal(nic, result);
 	if (result != VIA_SESSION_FORGED)
 		return false;
 	h->paid = !named;
@@ -181,7 +182,7 @@ static bool via_session_check(struct via_ether_nic *nic,
 	enum via_session_result result;
 
 	if (!secret)
-		return refuse(nic, VIA_SESSION_FORGED);
+		return count_refusal(nic, VIA_SESSION_FORGED);
 	if (unlikely(via_wire_asks(h->type)))
 		return check_request(peer, secret, f, h);
 	if (unlikely(!names_known(peer, f, h)) &&
@@ -191,7 +192,8 @@ static bool via_session_check(struct via_ether_nic *nic,
 		return false;
 	}
 	result = via_session_frame(peer, secret, f, h);
-	return likely(result == VIA_SESSION_TAKEN) || refuse(nic, result);
+	return likely(result == VIA_SESSION_TAKEN) ||
+	       count_refusal(nic, result);
 }
 
 /* What a host with a key may send before there is a session. */
@@ -226,11 +228,11 @@ bool via_ether_open(struct via_ether_nic *nic, const struct via_ether_frame *f,
  * What proves its address is told to a host that asks without it.  Most of a
  * flood ends at the limit, before checksum and hash.
  */
-static void challenge(struct via_ether_nic *nic,
-		      const struct via_ether_frame *f,
-		      const struct via_frame_hdr *h,
-		      const struct via_conn_hdr *asked,
-		      const struct via_token_of *of)
+static void send_challenge(struct via_ether_nic *nic,
+			   const struct via_ether_frame *f,
+			   const struct via_frame_hdr *h,
+			   const struct via_conn_hdr *asked,
+			   const struct via_token_of *of)
 {
 	struct via_wire_hello hello = {};
 	struct via_xmit c = {
@@ -267,7 +269,7 @@ bool via_ether_validated(struct via_ether_nic *nic,
 	    via_ether_token_holds(nic, &of, c->hello.token))
 		return via_ether_sum_ok(nic, f, h);
 	via_ether_count(nic, UNVALIDATED);
-	challenge(nic, f, h, c, &of);
+	send_challenge(nic, f, h, c, &of);
 	return false;
 }
 

@@ -96,7 +96,7 @@ static u16 *place_of(const struct via_ether_allow *a,
 }
 
 /* The first bits of an address. */
-static void cut(struct via_host *host, u32 bits)
+static void mask_host(struct via_host *host, u32 bits)
 {
 	u32 whole = bits / 8;
 
@@ -115,14 +115,14 @@ static void free_list(struct via_ether_allow *a)
 	kvfree(a);
 }
 
-static bool listed(const struct via_ether_allow *a, const u8 *addr, u32 len)
+static bool is_listed(const struct via_ether_allow *a, const u8 *addr, u32 len)
 {
 	struct via_host host;
 	u32 i;
 
 	for (i = 0; i < a->nlens; i++) {
 		via_host_set(&host, addr, len);
-		cut(&host, a->lens[i]);
+		mask_host(&host, a->lens[i]);
 		if (*place_of(a, &host, a->lens[i]))
 			return true;
 	}
@@ -136,7 +136,7 @@ bool via_ether_allowed(struct via_ether_nic *nic, const u8 *host)
 
 	rcu_read_lock();
 	a = rcu_dereference(nic->allow);
-	ok = a ? listed(a, host, nic->host.len) :
+	ok = a ? is_listed(a, host, nic->host.len) :
 		 !nic->ops->host_near || nic->ops->host_near(nic, host);
 	rcu_read_unlock();
 	return ok;
@@ -218,7 +218,7 @@ static enum via_refusal read_rule(const struct via_ether_nic *nic,
 	if (!nic->prefixes || rule->bits > 8 * len)
 		return VIA_REFUSE_PREFIX;
 	host->bits = rule->bits;
-	cut(&host->host, host->bits);
+	mask_host(&host->host, host->bits);
 	if (rule->key_is == VIA_PEER_KEY_SET)
 		return VIA_REFUSE_PREFIX_KEY;
 	return VIA_REFUSE_NONE;
@@ -258,9 +258,9 @@ static struct via_ether_allow *named_hosts(const struct via_ether_nic *nic,
 }
 
 /* The old list without what @named has, and then @and, which may be NULL. */
-static struct via_ether_allow *combine(struct via_ether_allow *old,
-				       struct via_ether_allow *named,
-				       struct via_ether_allow *and)
+static struct via_ether_allow *combine_lists(struct via_ether_allow *old,
+					     struct via_ether_allow *named,
+					     struct via_ether_allow *and)
 {
 	struct via_ether_allow *a;
 	u32 i;
@@ -296,10 +296,10 @@ static int all_listed(struct via_ether_allow *old,
 }
 
 /* The list after @edit; NULL: none; or ERR_PTR(). */
-static struct via_ether_allow *edited(const struct via_ether_nic *nic,
-				      struct via_ether_allow *old,
-				      const struct via_peers_edit *edit,
-				      enum via_refusal *why)
+static struct via_ether_allow *edit_list(const struct via_ether_nic *nic,
+					 struct via_ether_allow *old,
+					 const struct via_peers_edit *edit,
+					 enum via_refusal *why)
 {
 	struct via_ether_allow *named, *a;
 	int ret = 0;
@@ -314,10 +314,10 @@ static struct via_ether_allow *edited(const struct via_ether_nic *nic,
 	if (ret)
 		a = ERR_PTR(ret);
 	else if (edit->how == VIA_PEERS_ONLY)
-		a = combine(NULL, named, named);
+		a = combine_lists(NULL, named, named);
 	else
-		a = combine(old, named,
-			    edit->how == VIA_PEERS_ADD ? named : NULL);
+		a = combine_lists(old, named,
+				  edit->how == VIA_PEERS_ADD ? named : NULL);
 	if (!IS_ERR(a) && a->count > VIA_NL_PEERS_MAX) {
 		free_list(a);
 		*why = VIA_REFUSE_MANY;
@@ -340,18 +340,18 @@ static struct via_ether_host *keyed_from(struct via_ether_allow *a, u32 i)
 	for ((h) = keyed_from(a, 0); (h);				\
 	     (h) = keyed_from(a, (h) - (a)->host + 1))
 
-static bool writing(const struct via_ether_nic *nic)
+static bool list_locked(const struct via_ether_nic *nic)
 {
 	return lockdep_is_held(&nic->ka->admin_mutex);
 }
 
 static struct via_ether_secret *secret_of(const struct via_peer *peer)
 {
-	return rcu_dereference_protected(peer->secret, writing(peer->nic));
+	return rcu_dereference_protected(peer->secret, list_locked(peer->nic));
 }
 
 /* Peers and secrets of a list that is to be: 0 or -ENOMEM. */
-static int prepare(struct via_ether_nic *nic, struct via_ether_allow *a)
+static int prepare_secrets(struct via_ether_nic *nic, struct via_ether_allow *a)
 {
 	const struct via_ether_secret *old;
 	struct via_ether_host *host;
@@ -376,7 +376,7 @@ static int prepare(struct via_ether_nic *nic, struct via_ether_allow *a)
 }
 
 /* A list that is none, or none any more: no secret of it is in use. */
-static void forget(struct via_ether_allow *a)
+static void forget_secrets(struct via_ether_allow *a)
 {
 	struct via_ether_host *host;
 
@@ -394,7 +394,7 @@ static void forget(struct via_ether_allow *a)
  * What the peers are to have, while they have what they had.  The key of a host
  * that keeps its own is wanted all the time: connections are being made.
  */
-static u32 announce(struct via_ether_allow *old, struct via_ether_allow *a)
+static u32 announce_keys(struct via_ether_allow *old, struct via_ether_allow *a)
 {
 	const struct via_ether_host *now;
 	struct via_ether_host *host;
@@ -414,14 +414,15 @@ static u32 announce(struct via_ether_allow *old, struct via_ether_allow *a)
 }
 
 /* Returns what it had. */
-static struct via_ether_secret *give(struct via_peer *peer,
-				     struct via_ether_secret *secret)
+static struct via_ether_secret *swap_secret(struct via_peer *peer,
+					    struct via_ether_secret *secret)
 {
-	return rcu_replace_pointer(peer->secret, secret, writing(peer->nic));
+	return rcu_replace_pointer(peer->secret, secret,
+				   list_locked(peer->nic));
 }
 
 /* Peers get what they are to have; any that had another secret, or none? */
-static bool exchange(struct via_ether_allow *old, struct via_ether_allow *a)
+static bool swap_secrets(struct via_ether_allow *old, struct via_ether_allow *a)
 {
 	struct via_ether_host *host;
 	bool any = false;
@@ -429,13 +430,13 @@ static bool exchange(struct via_ether_allow *old, struct via_ether_allow *a)
 	for_each_keyed(host, a) {
 		if (!host->secret)
 			continue;
-		host->secret = give(host->peer, host->secret);
+		host->secret = swap_secret(host->peer, host->secret);
 		any = true;
 	}
 	for_each_keyed(host, old) {
 		if (host->peer->want_key)
 			continue;
-		host->secret = give(host->peer, NULL);
+		host->secret = swap_secret(host->peer, NULL);
 		any = true;
 	}
 	return any;
@@ -455,7 +456,7 @@ static void free_secrets(struct via_ether_allow *a)
  * Is it to a host that may not talk to the NIC, or with another key?  sq.lock
  * held.
  */
-static bool unwanted(const struct via_ether_vi *ev)
+static bool is_vi_unwanted(const struct via_ether_vi *ev)
 {
 	return !via_ether_allowed(ev->nic, ev->conn.remote.addr) ||
 	       ev->conn.key_id != READ_ONCE(ev->peer->want_key);
@@ -466,27 +467,28 @@ static bool unwanted(const struct via_ether_vi *ev)
  * list say so under the old keys; those that were made meanwhile end when these
  * have gone.
  */
-static void replace(struct via_ether_nic *nic, struct via_ether_allow *a)
+static void replace_list(struct via_ether_nic *nic, struct via_ether_allow *a)
 {
 	struct via_ether_allow *old;
 	u32 n;
 
-	old = rcu_dereference_protected(nic->allow, writing(nic));
-	n = announce(old, a);
+	old = rcu_dereference_protected(nic->allow, list_locked(nic));
+	n = announce_keys(old, a);
 	WRITE_ONCE(nic->nkeyed, nic->nkeyed + n);
 	rcu_assign_pointer(nic->allow, a);
 	WRITE_ONCE(nic->allow_seq, nic->allow_seq + 1);
 	/* Readers of the old list are done: it makes no more connections. */
 	synchronize_net();
-	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT, true);
-	if (exchange(old, a)) {
+	via_ether_end_some(nic, is_vi_unwanted, VIA_WIRE_R_TRANSPORT, true);
+	if (swap_secrets(old, a)) {
 		synchronize_net();
 		free_secrets(old);
 		free_secrets(a);
-		via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT, true);
+		via_ether_end_some(nic, is_vi_unwanted, VIA_WIRE_R_TRANSPORT,
+				   true);
 	}
 	WRITE_ONCE(nic->nkeyed, n);
-	forget(old);
+	forget_secrets(old);
 	free_list(old);
 }
 
@@ -497,15 +499,16 @@ int via_ether_peers_edit(struct via_nic *ka, const struct via_peers_edit *edit,
 	struct via_ether_allow *a;
 	int ret;
 
-	a = edited(nic, rcu_dereference_protected(nic->allow, writing(nic)),
-		   edit, why);
+	a = edit_list(nic,
+		      rcu_dereference_protected(nic->allow, list_locked(nic)),
+		      edit, why);
 	if (IS_ERR(a))
 		return PTR_ERR(a);
-	ret = prepare(nic, a);
+	ret = prepare_secrets(nic, a);
 	if (!ret) {
-		replace(nic, a);
+		replace_list(nic, a);
 	} else {
-		forget(a);
+		forget_secrets(a);
 		free_list(a);
 	}
 	return ret;
@@ -550,6 +553,6 @@ void via_ether_allow_end(struct via_ether_nic *nic)
 	for_each_keyed(host, a)
 		host->secret = rcu_replace_pointer(host->peer->secret, NULL,
 						   true);
-	forget(a);
+	forget_secrets(a);
 	free_list(a);
 }

@@ -207,7 +207,7 @@ static void start_attempt(struct via_ether_vi *ev, enum via_ether_phase phase)
 }
 
 /* No frame is longer than that.  Both queue locks held. */
-static void fit(struct via_ether_vi *ev, u32 mtu)
+static void fit_segments(struct via_ether_vi *ev, u32 mtu)
 {
 	mtu = min(mtu, READ_ONCE(ev->peer->path)) - ev->conn.seal_len;
 	ev->conn.seg_send = mtu - VIA_WIRE_SEND_HDR;
@@ -221,7 +221,7 @@ void via_ether_update_mtu(struct via_ether_vi *ev)
 	if (ev->conn.phase < VIA_PHASE_ACCEPT)
 		return;
 	if (mtu >= VIA_WIRE_MTU_MIN)
-		fit(ev, min(mtu, ev->conn.mtu));
+		fit_segments(ev, min(mtu, ev->conn.mtu));
 	else if (ev->conn.phase == VIA_PHASE_CONNECTED)
 		via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_MTU_REDUCED);
 	else
@@ -255,7 +255,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->conn.remote_id = vi;
 	ev->conn.remote_cookie = cookie;
 	ev->conn.mtu = min(mtu, own_mtu(ev->nic));
-	fit(ev, ev->conn.mtu);
+	fit_segments(ev, ev->conn.mtu);
 	ev->conn.dma_from = via_ether_dma_from(ev);
 	via_win_init(&ev->snd.win, ev->conn.first_seq,
 		     min(frames, via_ether_window));
@@ -294,7 +294,8 @@ void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
  * Begin an attempt of ours.  The addresses stay while the caller is at it; the
  * deadline may have come already, and with it the verdict.
  */
-static enum via_verdict attempt(struct via_vi *vi, enum via_ether_phase phase)
+static enum via_verdict begin_attempt(struct via_vi *vi,
+				      enum via_ether_phase phase)
 {
 	struct via_ether_vi *ev = vi->priv;
 	struct via_peer *peer;
@@ -330,13 +331,13 @@ static enum via_verdict attempt(struct via_vi *vi, enum via_ether_phase phase)
 /* ops->connect */
 enum via_verdict via_ether_connect(struct via_vi *vi)
 {
-	return attempt(vi, VIA_PHASE_REQUEST);
+	return begin_attempt(vi, VIA_PHASE_REQUEST);
 }
 
 /* ops->p2p_connect */
 enum via_verdict via_ether_p2p_connect(struct via_vi *vi)
 {
-	return attempt(vi, VIA_PHASE_P2P);
+	return begin_attempt(vi, VIA_PHASE_P2P);
 }
 
 /* Both queue locks held, the VI is Pending. */
@@ -394,7 +395,7 @@ void via_ether_stands(struct via_ether_vi *ev)
 	ev->conn.phase = VIA_PHASE_CONNECTED;
 	via_peer_join(ev);
 	/* The path may have got another MTU since set_remote(). */
-	fit(ev, min(ev->conn.mtu, own_mtu(ev->nic)));
+	fit_segments(ev, min(ev->conn.mtu, own_mtu(ev->nic)));
 }
 
 /*
@@ -619,7 +620,7 @@ static struct via_end_frame via_ether_end_of(const struct via_ether_vi *ev)
  * Tell the other end.  It may answer at once, so what the answer ends is there
  * before.  Both queue locks held.
  */
-static void leave(struct via_ether_vi *ev)
+static void leave_peer(struct via_ether_vi *ev)
 {
 	struct via_end_frame end = via_ether_end_of(ev);
 
@@ -646,7 +647,7 @@ void via_ether_disconnect(struct via_vi *vi, bool tell)
 		     ev->conn.phase == VIA_PHASE_P2P))
 		via_ether_answer(ev->nic, vi->index, VIA_WIRE_CANCEL, 0, &me);
 	else if (tell && ev->conn.phase != VIA_PHASE_NONE)
-		leave(ev);
+		leave_peer(ev);
 	via_ether_forget(ev);
 }
 

@@ -27,7 +27,7 @@
  * acknowledgement tells the peer the right ones, and if it is gone, it says so
  * in answer to that.
  */
-static void challenge(struct via_vi *vi, u64 cookie)
+static void challenge_end(struct via_vi *vi, u64 cookie)
 {
 	struct via_ether_vi *ev = vi->priv;
 
@@ -187,7 +187,7 @@ void via_ether_rx_on_conn(struct via_ether_nic *nic,
 	if (h->type == VIA_WIRE_ACK)
 		rx_ack_frame(vi, h);
 	else if (!rx_disconnect(vi, h))
-		challenge(vi, h->cookie);
+		challenge_end(vi, h->cookie);
 	else if (phase >= VIA_PHASE_ACCEPT)
 		via_ether_send_disconnect_ack(nic, f->src, h, f->len,
 					      true);

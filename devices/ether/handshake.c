@@ -41,7 +41,7 @@
 #include "xmit.h"
 
 /* Our side of an attempt: does it ask?  Two hosts never have the same address. */
-static bool asks(const struct via_ether_nic *nic, const u8 *other)
+static bool asks_first(const struct via_ether_nic *nic, const u8 *other)
 {
 	return memcmp(nic->host.addr, other, nic->host.len) < 0;
 }
@@ -50,7 +50,7 @@ static bool asks(const struct via_ether_nic *nic, const u8 *other)
  * We choose: the first free VI that looks for the sender, or the one that it
  * has already.  Both queue locks held; true: answer.
  */
-static bool choose(struct via_ether_vi *ev, const struct via_conn_hdr *c)
+static bool choose_vi(struct via_ether_vi *ev, const struct via_conn_hdr *c)
 {
 	if (ev->conn.phase == VIA_PHASE_ACCEPT)
 		return ev->conn.remote_id == c->vi &&
@@ -100,7 +100,7 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 	via_ether_conn_addr(&remote, c.client_host, c.client_host_len,
 			    c.client_disc, c.client_disc_len);
 	/* What the agent knows the other side's attempt by; not 0. */
-	if (!asks(nic, f->src))
+	if (!asks_first(nic, f->src))
 		claim = c.sender_cookie;
 	vi = via_p2p_find(nic->ka, &local, &remote, claim);
 	if (!vi)
@@ -110,7 +110,8 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 	/* It may be at another attempt by now; or this be a late one. */
 	if (via_p2p_looks(vi, &local, &remote) && ev->peer &&
 	    via_peer_saw_epoch(ev->peer, c.hello.epoch))
-		ok = claim ? choose(ev, &c) : ev->conn.phase == VIA_PHASE_P2P;
+		ok = claim ? choose_vi(ev, &c) :
+			     ev->conn.phase == VIA_PHASE_P2P;
 	if (ok)
 		ev->attempt.next = jiffies;
 	via_ether_unlock(vi);

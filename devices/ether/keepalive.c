@@ -46,20 +46,20 @@
 #define KEEPALIVE_VISIT	256u		/* peers, and connections that end, at a tick */
 
 /* HEARTBEATs that were not answered, at least, of what has died. */
-static u32 often(void)
+static u32 least_asked(void)
 {
 	return clamp(via_ether_dead() / (2 * via_ether_heartbeat()), 1ul,
 		     ASKED_MAX);
 }
 
 /* Does it stand, on this peer?  A queue lock held. */
-static bool stands(const struct via_ether_vi *ev, const struct via_peer *peer)
+static bool is_vi_up(const struct via_ether_vi *ev, const struct via_peer *peer)
 {
 	return ev->peer == peer && ev->conn.phase == VIA_PHASE_CONNECTED &&
 	       !via_vi_is_broken(ev->vi);
 }
 
-static u32 digest(u64 sum)
+static u32 fold_digest(u64 sum)
 {
 	return (u32)sum + (u32)(sum >> 32);
 }
@@ -74,15 +74,16 @@ static void own_heartbeat(const struct via_peer *peer,
 		return;
 	spin_lock(&peer->nic->lock);
 	b->connections = peer->vis.n;
-	b->digest = digest(peer->keepalive.sum);
+	b->digest = fold_digest(peer->keepalive.sum);
 	spin_unlock(&peer->nic->lock);
 }
 
 /* Are these what this host has?  nic->lock held. */
-static bool same(const struct via_peer *peer, const struct via_heartbeat_hdr *b)
+static bool has_same_vis(const struct via_peer *peer,
+			 const struct via_heartbeat_hdr *b)
 {
 	return b->connections == peer->vis.n &&
-	       b->digest == digest(peer->keepalive.sum);
+	       b->digest == fold_digest(peer->keepalive.sum);
 }
 
 static void send_heartbeat(struct via_peer *peer)
@@ -116,18 +117,18 @@ static void send_heartbeat(struct via_peer *peer)
  * The peer has said nothing for long enough, and has been asked meanwhile: a
  * host whose own CPU did not run has not asked.
  */
-static bool unheard(const struct via_peer *peer)
+static bool is_peer_silent(const struct via_peer *peer)
 {
 	unsigned long heard = READ_ONCE(peer->last_rx);
 
 	return time_after_eq(jiffies, heard + via_ether_dead()) &&
 	       peer->keepalive.asked_since == heard &&
-	       peer->keepalive.asked >= often() &&
+	       peer->keepalive.asked >= least_asked() &&
 	       time_after_eq(jiffies, peer->keepalive.next);
 }
 
 /* Are there connections that only a HEARTBEAT_ACK can settle? */
-static bool unsettled(const struct via_peer *peer)
+static bool is_peer_unsettled(const struct via_peer *peer)
 {
 	return READ_ONCE(peer->keepalive.check) || !READ_ONCE(peer->keepalive.agreed);
 }
@@ -137,7 +138,7 @@ static bool unsettled(const struct via_peer *peer)
  * second later; one that has not is asked again.  One that asks all the time
  * and is not heard is asked all the same.
  */
-static bool due(const struct via_peer *peer)
+static bool is_heartbeat_due(const struct via_peer *peer)
 {
 	unsigned long theirs = READ_ONCE(peer->asked_us);
 	unsigned long heard = READ_ONCE(peer->last_rx);
@@ -145,7 +146,7 @@ static bool due(const struct via_peer *peer)
 
 	if (time_before(jiffies, at))
 		return false;
-	if (unsettled(peer) || jiffies - heard >= 3 * interval)
+	if (is_peer_unsettled(peer) || jiffies - heard >= 3 * interval)
 		return true;
 	if (jiffies - heard < interval)
 		return false;
@@ -158,7 +159,7 @@ static bool due(const struct via_peer *peer)
  * A connection that the peer seems not to have.  It is asked, or it was, a
  * second ago or more, and has not been heard since.  Both queue locks held.
  */
-static void missing(struct via_ether_vi *ev)
+static void ask_missing_vi(struct via_ether_vi *ev)
 {
 	unsigned long interval = via_ether_heartbeat();
 
@@ -185,7 +186,7 @@ static void end_one(struct via_ether_vi *ev, u32 ends)
 		 jiffies - ev->rcv.last_rx >= via_ether_dead())
 		via_ether_give_up(ev, VIA_END_SILENT, VIA_WIRE_R_TRANSPORT);
 	else if (ends & VIA_PEER_END_NONE)
-		missing(ev);
+		ask_missing_vi(ev);
 }
 
 /*
@@ -220,7 +221,7 @@ static bool end_some(struct via_peer *peer, struct via_work *work)
 
 	while ((ev = next_end(peer, &ends, work))) {
 		via_ether_lock(ev->vi);
-		if (stands(ev, peer))
+		if (is_vi_up(ev, peer))
 			end_one(ev, ends);
 		via_ether_unlock(ev->vi);
 		via_ether_settle(ev->vi, work);
@@ -270,14 +271,14 @@ static bool send_list(struct via_peer *peer)
 }
 
 /* True: it is to be visited again at once. */
-static bool visit(struct via_peer *peer, struct via_work *work)
+static bool visit_peer(struct via_peer *peer, struct via_work *work)
 {
 	struct via_work lists = VIA_WORK(LISTS_VISIT);
 	bool more = false;
 
-	if (unlikely(unheard(peer)))
+	if (unlikely(is_peer_silent(peer)))
 		end_silent(peer);
-	else if (due(peer))
+	else if (is_heartbeat_due(peer))
 		send_heartbeat(peer);
 	if (unlikely(READ_ONCE(peer->keepalive.left)))
 		more = end_some(peer, work);
@@ -331,7 +332,7 @@ bool via_keepalive_run(struct via_ether_nic *nic)
 		nic->tick.peers_left = nic->peers->non;
 	spin_unlock(&nic->lock);
 	while ((peer = next_peer(nic, &work)))
-		nic->tick.peers_again |= visit(peer, &work);
+		nic->tick.peers_again |= visit_peer(peer, &work);
 	if (READ_ONCE(nic->tick.peers_left))
 		return true;
 	more = nic->tick.peers_again;
@@ -382,8 +383,8 @@ static void look_for_missing(struct via_peer *peer,
 	for (i = 0; i < n; i++) {
 		via_ether_lock(ev[i]->vi);
 		/* It may have ended meanwhile, or be another one. */
-		if (stands(ev[i], peer))
-			missing(ev[i]);
+		if (is_vi_up(ev[i], peer))
+			ask_missing_vi(ev[i]);
 		via_ether_unlock(ev[i]->vi);
 		via_vi_settle(ev[i]->vi);
 	}
@@ -423,7 +424,7 @@ static void rx_heartbeat(struct via_ether_nic *nic,
 		spin_lock(&nic->lock);
 		known = !list_empty(&peer->on_link);
 		if (known && (theirs->epoch != peer->epoch ||
-			      !same(peer, theirs)))
+			      !has_same_vis(peer, theirs)))
 			WRITE_ONCE(peer->keepalive.check, true);
 		spin_unlock(&nic->lock);
 		WRITE_ONCE(peer->asked_us, jiffies);
@@ -439,12 +440,13 @@ static void rx_heartbeat(struct via_ether_nic *nic,
 }
 
 /* What the peer has is compared.  nic->lock held. */
-static void compare(struct via_peer *peer, const struct via_heartbeat_hdr *b)
+static void compare_vis(struct via_peer *peer,
+			const struct via_heartbeat_hdr *b)
 {
 	struct via_peer_keepalive *hb = &peer->keepalive;
 
 	lockdep_assert_held(&peer->nic->lock);
-	if (same(peer, b)) {
+	if (has_same_vis(peer, b)) {
 		hb->agreed = true;
 		hb->differs = 0;
 		hb->list_from = 0;
@@ -488,7 +490,7 @@ static void rx_heartbeat_ack(struct via_ether_nic *nic, const struct via_ether_f
 	if (b->token)
 		via_peer_keep_token(peer, b->token);
 	spin_lock(&nic->lock);
-	compare(peer, b);
+	compare_vis(peer, b);
 	spin_unlock(&nic->lock);
 }
 

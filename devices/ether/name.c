@@ -38,7 +38,7 @@ struct via_ether_ask {
 	wait_queue_head_t wait;
 };
 
-static bool answered(const struct via_names *q)
+static bool is_name_answered(const struct via_names *q)
 {
 	/* Pairs with the store-release in via_names_add(). */
 	return smp_load_acquire(&q->count) != 0;
@@ -61,7 +61,7 @@ static int ask_once(struct via_ether_nic *nic, struct via_ether_ask *ask,
 	 * shower of signals would ask anew for ever.
 	 */
 	left = wait_event_killable_timeout(ask->wait,
-					   (one && answered(q)) ||
+					   (one && is_name_answered(q)) ||
 					   READ_ONCE(nic->leaving),
 					   via_ether_scaled(ms));
 	return left < 0 ? -EINTR : 0;
@@ -81,7 +81,7 @@ int via_ether_resolve(struct via_nic *ka, struct via_names *q)
 	spin_unlock_bh(&nic->lock);
 	for (i = 0; i < n && !ret; i++) {
 		ret = ask_once(nic, &ask, rounds[i]);
-		if ((!all && answered(q)) || READ_ONCE(nic->leaving))
+		if ((!all && is_name_answered(q)) || READ_ONCE(nic->leaving))
 			break;
 	}
 	/* From here on no answer is added, and no wake-up comes. */

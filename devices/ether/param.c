@@ -61,14 +61,14 @@ MODULE_PARM_DESC(time_scale, "multiplies all times (slow kernels)");
 #define ACK_DELAY_US	100u
 
 /* Root may write anything into a parameter: keep the arithmetic sound. */
-static u32 scaled(uint value, u32 most)
+static u32 scale_time(uint value, u32 most)
 {
 	return min_t(u64, (u64)value * max(READ_ONCE(time_scale), 1u), most);
 }
 
 u32 via_ether_rto_min(void)
 {
-	return scaled(READ_ONCE(rto_min_us), 60 * USEC_PER_SEC);
+	return scale_time(READ_ONCE(rto_min_us), 60 * USEC_PER_SEC);
 }
 
 /*
@@ -77,18 +77,18 @@ u32 via_ether_rto_min(void)
  */
 u32 via_ether_ack_delay(void)
 {
-	return scaled(ACK_DELAY_US, USEC_PER_SEC);
+	return scale_time(ACK_DELAY_US, USEC_PER_SEC);
 }
 
 u32 via_ether_rto_max(void)
 {
-	return max(scaled(READ_ONCE(rto_max_ms), 60 * MSEC_PER_SEC) *
+	return max(scale_time(READ_ONCE(rto_max_ms), 60 * MSEC_PER_SEC) *
 		   (u32)USEC_PER_MSEC, via_ether_rto_min());
 }
 
 unsigned long via_ether_scaled(uint ms)
 {
-	return msecs_to_jiffies(scaled(ms, 3600 * MSEC_PER_SEC)) + 1;
+	return msecs_to_jiffies(scale_time(ms, 3600 * MSEC_PER_SEC)) + 1;
 }
 
 unsigned long via_ether_heartbeat(void)

@@ -21,18 +21,18 @@ static u32 hash_of(const struct via_ether_nic *nic, const u8 *host)
 	return jhash(host, nic->host.len, nic->peers->seed);
 }
 
-static struct hlist_head *bucket(struct via_peers *peers, u32 hash)
+static struct hlist_head *peer_bucket(struct via_peers *peers, u32 hash)
 {
 	return &peers->all[hash & ((1u << VIA_PEER_BITS) - 1)];
 }
 
 /* RCU read side. */
-static struct via_peer *find(struct via_ether_nic *nic, u32 hash,
-			     const u8 *host)
+static struct via_peer *find_peer(struct via_ether_nic *nic, u32 hash,
+				  const u8 *host)
 {
 	struct via_peer *peer;
 
-	hlist_for_each_entry_rcu(peer, bucket(nic->peers, hash), node)
+	hlist_for_each_entry_rcu(peer, peer_bucket(nic->peers, hash), node)
 		if (peer->hash == hash && via_host_is(&peer->host, host))
 			return peer;
 	return NULL;
@@ -40,7 +40,7 @@ static struct via_peer *find(struct via_ether_nic *nic, u32 hash,
 
 struct via_peer *via_peer_find(struct via_ether_nic *nic, const u8 *host)
 {
-	return find(nic, hash_of(nic, host), host);
+	return find_peer(nic, hash_of(nic, host), host);
 }
 
 /* No one else knows of it any more. */
@@ -96,16 +96,16 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 }
 
 /* The peer of that address, with a user more; @new if there is none. */
-static struct via_peer *use(struct via_ether_nic *nic, u32 hash,
-			    const u8 *host, struct via_peer *new)
+static struct via_peer *use_peer(struct via_ether_nic *nic, u32 hash,
+				 const u8 *host, struct via_peer *new)
 {
 	struct via_peer *peer;
 
 	rcu_read_lock();
 	spin_lock_bh(&nic->lock);
-	peer = find(nic, hash, host);
+	peer = find_peer(nic, hash, host);
 	if (!peer && new) {
-		hlist_add_head_rcu(&new->node, bucket(nic->peers, hash));
+		hlist_add_head_rcu(&new->node, peer_bucket(nic->peers, hash));
 		nic->peers->n++;
 		peer = new;
 	}
@@ -120,14 +120,14 @@ struct via_peer *via_peer_get(struct via_ether_nic *nic, const u8 *host,
 			      gfp_t gfp)
 {
 	u32 hash = hash_of(nic, host);
-	struct via_peer *peer = use(nic, hash, host, NULL), *new;
+	struct via_peer *peer = use_peer(nic, hash, host, NULL), *new;
 
 	if (peer)
 		return peer;
 	new = new_peer(nic, hash, host, gfp);
 	if (!new)
 		return NULL;
-	peer = use(nic, hash, host, new);
+	peer = use_peer(nic, hash, host, new);
 	/* Another context was faster. */
 	if (peer != new)
 		free_peer(new);
@@ -422,7 +422,7 @@ static void watch_peer(struct via_peer *peer)
 }
 
 /* A connection has begun, or ended.  nic->lock held. */
-static void changed(struct via_peer *peer)
+static void note_change(struct via_peer *peer)
 {
 	peer->keepalive.changes++;
 	peer->keepalive.agreed = false;
@@ -430,7 +430,8 @@ static void changed(struct via_peer *peer)
 }
 
 /* The lock keeps events of a peer in their order. */
-static void tell(const struct via_peer *peer, enum via_nl_peer_event event)
+static void tell_peer_event(const struct via_peer *peer,
+			    enum via_nl_peer_event event)
 {
 	lockdep_assert_held(&peer->nic->lock);
 	via_nic_peer_event(peer->nic->ka, peer->host.addr, event);
@@ -446,9 +447,9 @@ void via_peer_join(struct via_ether_vi *ev)
 		list_add_tail(&ev->on.conns, &peer->vis.conns);
 		rb_add(&ev->on.ours, &peer->vis.ours, ours_less);
 		if (!peer->vis.n++)
-			tell(peer, VIA_NL_PEER_UP);
+			tell_peer_event(peer, VIA_NL_PEER_UP);
 		peer->keepalive.sum += ev->conn.cookie + ev->conn.remote_cookie;
-		changed(peer);
+		note_change(peer);
 	}
 	spin_unlock(&peer->nic->lock);
 }
@@ -463,9 +464,9 @@ void via_peer_part(struct via_ether_vi *ev)
 	list_del_init(&ev->on.conns);
 	rb_erase(&ev->on.ours, &peer->vis.ours);
 	if (!--peer->vis.n)
-		tell(peer, VIA_NL_PEER_DOWN);
+		tell_peer_event(peer, VIA_NL_PEER_DOWN);
 	peer->keepalive.sum -= ev->conn.cookie + ev->conn.remote_cookie;
-	changed(peer);
+	note_change(peer);
 }
 
 void via_peer_timewaits(struct via_peer *peer, int more)

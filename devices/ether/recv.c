@@ -33,8 +33,8 @@ struct target {
 	const struct via_frame_hdr *h;
 };
 
-static inline u32 put(const struct target *t, u32 off, const void *src,
-		      u32 len)
+static inline u32 put_bytes(const struct target *t, u32 off, const void *src,
+			    u32 len)
 {
 	if (t->d)
 		return via_scatter(t->vi, t->d, t->h->offset + off, src, len);
@@ -88,7 +88,7 @@ static noinline u32 put_pieces(struct via_vi *vi, struct via_desc *d,
 	u32 st = 0;
 
 	while (!st && next_piece(&p, h, f))
-		st = put(&t, p.off, p.data, p.len);
+		st = put_bytes(&t, p.off, p.data, p.len);
 	return st;
 }
 
@@ -106,11 +106,12 @@ static __always_inline u32 put_payload(struct via_vi *vi, struct via_desc *d,
 		return put_pieces(vi, d, h, f);
 	if (unlikely(!h->len))
 		return 0;
-	return put(&t, 0, f->chunk[0].data + h->hdr_len, h->len);
+	return put_bytes(&t, 0, f->chunk[0].data + h->hdr_len, h->len);
 }
 
 /* Does this frame continue the message that is open? */
-static bool continues(struct via_ether_vi *ev, const struct via_frame_hdr *h)
+static bool continues_message(struct via_ether_vi *ev,
+			      const struct via_frame_hdr *h)
 {
 	return ev->rcv.open && ev->rcv.type == h->type &&
 	       ev->rcv.len == h->msg_len && ev->rcv.off == h->offset;
@@ -151,7 +152,7 @@ static u32 place_write(struct via_vi *vi, const struct via_frame_hdr *h,
 		st = via_rdma_check(vi, h->rhandle, h->raddr, h->msg_len);
 		if (unlikely(st))
 			return write_refused(vi, h, st);
-	} else if (!continues(ev, h)) {
+	} else if (!continues_message(ev, h)) {
 		return VIA_WIRE_R_PROTOCOL;
 	}
 	st = put_payload(vi, NULL, h, f);
@@ -203,7 +204,7 @@ static __always_inline u32 place_send(struct via_vi *vi,
 		if (unlikely(h->msg_len > d->length ||
 			     h->msg_len > vi->attrs.max_transfer))
 			st |= VIA_ST_LENGTH_ERROR;
-	} else if (unlikely(!d || !continues(ev, h))) {
+	} else if (unlikely(!d || !continues_message(ev, h))) {
 		return VIA_WIRE_R_PROTOCOL;
 	}
 	if (likely(!st))
@@ -228,7 +229,7 @@ static __always_inline u32 place_send(struct via_vi *vi,
 	return 0;
 }
 
-/* A READ in its turn: note it.  rq.lock held.  Returns as place() does. */
+/* A READ in its turn: note it.  rq.lock held.  Returns as place_data() does. */
 static u32 place_read(struct via_vi *vi, const struct via_frame_hdr *h)
 {
 	struct via_ether_vi *ev = vi->priv;
@@ -331,9 +332,9 @@ static noinline u32 place_rdma(struct via_vi *vi,
 }
 
 /* Returns 0 or why the message cannot be taken, VIA_WIRE_R_*. */
-static __always_inline u32 place(struct via_vi *vi,
-				 const struct via_frame_hdr *h,
-				 const struct via_ether_frame *f)
+static __always_inline u32 place_data(struct via_vi *vi,
+				      const struct via_frame_hdr *h,
+				      const struct via_ether_frame *f)
 {
 	if (likely(h->type == VIA_WIRE_SEND))
 		return place_send(vi, h, f);
@@ -373,11 +374,11 @@ static noinline void rx_unreliable(struct via_vi *vi,
 		via_ether_incast_lost(ev);
 	}
 	ev->rcv.win.next = h->seq + 1;
-	if (h->offset && !continues(ev, h)) {
+	if (h->offset && !continues_message(ev, h)) {
 		via_ether_count(nic, PARTIAL);
 		return;
 	}
-	why = place(vi, h, f);
+	why = place_data(vi, h, f);
 	if (likely(!why))
 		return;
 	ev->rcv.open = false;
@@ -425,8 +426,8 @@ static bool make_room(struct via_ether_vi *ev, u32 size)
 }
 
 /* Keep a frame beyond a hole; without memory it will be sent again. */
-static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
-		 const struct via_ether_frame *f)
+static void hold_frame(struct via_ether_vi *ev, const struct via_frame_hdr *h,
+		       const struct via_ether_frame *f)
 {
 	struct via_ether_nic *nic = ev->nic;
 	struct via_ether_held *held;
@@ -453,7 +454,7 @@ drop:
 }
 
 /* The hole is filled: take what was held behind it, up to the next one. */
-static noinline u32 release(struct via_vi *vi)
+static noinline u32 release_held(struct via_vi *vi)
 {
 	struct via_ether_vi *ev = vi->priv;
 	struct via_ether_held *held;
@@ -472,7 +473,7 @@ static noinline u32 release(struct via_vi *vi)
 				.chunk = &chunk,
 			};
 
-			why = place(vi, &held->hdr, &f);
+			why = place_data(vi, &held->hdr, &f);
 		}
 		kfree(held);
 		via_ether_give_room(ev);
@@ -511,7 +512,7 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 					const struct via_ether_frame *f)
 {
 	struct via_ether_vi *ev = vi->priv;
-	u32 why = place(vi, h, f);
+	u32 why = place_data(vi, h, f);
 	enum ack ack = ACK_LATER;
 
 	if (likely(!why) &&
@@ -519,7 +520,7 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 		/* It was sent again, or is late. */
 		if (h->flags & VIA_WIRE_ACK_NOW)
 			via_ether_incast_lost(ev);
-		why = release(vi);
+		why = release_held(vi);
 		ack = ACK_FORCE;
 	} else if (unlikely(ev->rcv.win.next - READ_ONCE(ev->snd.acked) >=
 			    ev->delack.every)) {
@@ -560,7 +561,7 @@ static noinline enum ack rx_reliable(struct via_vi *vi,
 	case VIA_WIN_NEXT:
 		return rx_next(vi, h, f);
 	case VIA_WIN_HOLD:
-		hold(ev, h, f);
+		hold_frame(ev, h, f);
 		via_delack_often(&ev->delack);
 		ev->rcv.untold = true;
 		via_ether_ack_soon(ev);

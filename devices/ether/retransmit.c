@@ -50,18 +50,18 @@ static void check_credit(struct via_ether_vi *ev)
  * None of its frames is in the network, since it waits for credit to send them
  * again: that is not the peer's silence.
  */
-static bool starved(const struct via_ether_vi *ev)
+static bool is_tx_starved(const struct via_ether_vi *ev)
 {
 	return ev->snd.odd & VIA_ODD_WAITS && !via_win_pipe(&ev->snd.win);
 }
 
-static enum via_rto_act expired(struct via_ether_vi *ev, u64 now)
+static enum via_rto_act expire_rto(struct via_ether_vi *ev, u64 now)
 {
 	struct via_rto_path path = via_ether_rto_path(ev);
 	struct via_rto_now at = {
 		.una = ev->snd.win.una,
 		.nxt = ev->snd.win.nxt,
-		.starved = starved(ev),
+		.starved = is_tx_starved(ev),
 		.ns = now,
 		.tick = jiffies,
 		.tries = via_ether_retries,
@@ -71,8 +71,8 @@ static enum via_rto_act expired(struct via_ether_vi *ev, u64 now)
 	return via_rto_expired(&ev->rto, &at, &path);
 }
 
-static void retransmit(struct via_ether_vi *ev, enum via_rto_act act,
-		       struct via_work *work)
+static void retransmit_late(struct via_ether_vi *ev, enum via_rto_act act,
+			    struct via_work *work)
 {
 	bool send = true;
 
@@ -117,13 +117,13 @@ static void check_tx(struct via_ether_vi *ev, u64 now, struct via_work *work)
 	if (now + VIA_ETHER_GAP_NS < ev->rto.due)
 		return;
 	check_credit(ev);
-	retransmit(ev, expired(ev, now), work);
+	retransmit_late(ev, expire_rto(ev, now), work);
 	via_rto_rearm(&ev->rto, ev->snd.win.una, ev->snd.win.nxt, now,
 		      via_ether_timeout_ns(ev));
 }
 
 /* The alarm: both halves. */
-static void visit(struct via_alarm *a, u64 now, struct via_work *work)
+static void visit_vi(struct via_alarm *a, u64 now, struct via_work *work)
 {
 	struct via_ether_vi *ev = container_of(a, struct via_ether_vi, on.due);
 	struct via_vi *vi = ev->vi;
@@ -150,7 +150,7 @@ unlock:
  * Nothing is in flight and nothing owed: all that is left to do at the visit is
  * not to be visited any more.  A hint, as the locks are not held.
  */
-static bool rests(const struct via_alarm *a)
+static bool is_vi_at_rest(const struct via_alarm *a)
 {
 	const struct via_ether_vi *ev = container_of(a, struct via_ether_vi, on.due);
 
@@ -162,5 +162,5 @@ void via_ether_visit_init(struct via_ether_vi *ev)
 {
 	ev->on.want[VIA_ETHER_TX] = U64_MAX;
 	ev->on.want[VIA_ETHER_RX] = U64_MAX;
-	via_alarm_init(&ev->on.due, false, visit, rests);
+	via_alarm_init(&ev->on.due, false, visit_vi, is_vi_at_rest);
 }

@@ -143,7 +143,7 @@ static void run_tx_blocked(struct via_ether_nic *nic)
 	rcu_read_unlock();
 }
 
-static void retry(struct via_alarm *a, u64 now, struct via_work *work)
+static void retry_blocked(struct via_alarm *a, u64 now, struct via_work *work)
 {
 	run_tx_blocked(container_of(a, struct via_ether_nic, runs.retry));
 }
@@ -159,7 +159,7 @@ void via_ether_wake(struct via_ether_nic *nic)
 EXPORT_SYMBOL_GPL(via_ether_wake);
 
 /* Half of the visits each for VIs and jobs: neither waits for the other's. */
-static void run(struct tasklet_struct *t)
+static void run_tasklet(struct tasklet_struct *t)
 {
 	struct via_ether_nic *nic = from_tasklet(nic, t, runs.tasklet);
 	struct via_work vis = VIA_WORK(VIA_ETHER_VISITS / 2);
@@ -187,9 +187,9 @@ void via_ether_run_init(struct via_ether_nic *nic,
 	nic->runs.ops = ops;
 	INIT_LIST_HEAD(&nic->runs.ready);
 	INIT_LIST_HEAD(&nic->runs.tx_blocked);
-	tasklet_setup(&nic->runs.tasklet, run);
+	tasklet_setup(&nic->runs.tasklet, run_tasklet);
 	nic->runs.retry_ns = RETRY_MIN_NS;
-	via_alarm_init(&nic->runs.retry, true, retry, NULL);
+	via_alarm_init(&nic->runs.retry, true, retry_blocked, NULL);
 }
 
 void via_ether_run_stop(struct via_ether_nic *nic)

@@ -56,7 +56,8 @@ static bool sum_fits(const struct via_ether_frame *f,
  * An authenticator that cannot be made stays zero: the frame is as good as
  * lost.
  */
-static void sign(struct via_ether_session *s, void *frame, u32 size, u32 len)
+static void sign_frame(struct via_ether_session *s, void *frame, u32 size,
+		       u32 len)
 {
 	const struct via_auth_piece payload = { frame + size, len };
 	struct via_wire *h = frame;
@@ -72,7 +73,7 @@ void via_ether_close(const struct via_seal *seal, void *frame, u32 size,
 		     u32 len)
 {
 	if (seal->flag == VIA_WIRE_AUTH)
-		sign(seal->session, frame, size, len);
+		sign_frame(seal->session, frame, size, len);
 	else if (seal->flag)
 		via_ether_seal(frame, size, len);
 }

@@ -237,7 +237,7 @@ static inline struct via_desc *current_desc(struct burst *b)
 }
 
 /* Why there is no message to send.  What is posted may change at any moment. */
-static enum sent none(const struct burst *b)
+static enum sent no_message(const struct burst *b)
 {
 	if (via_send_full(b->vi))
 		return SENT_WINDOW;
@@ -254,7 +254,7 @@ static __always_inline enum sent send_message(struct burst *b)
 	enum sent r = SENT_ON;
 
 	if (!d)
-		return none(b);
+		return no_message(b);
 	if (unlikely(d->control & (VIA_CTL_OP_RDMAREAD | VIA_CTL_QFENCE)) &&
 	    !d->status && !ev->snd.off)
 		r = via_ether_send_fenced(b, d);
@@ -381,7 +381,7 @@ static noinline enum sent send_lost(struct burst *b)
 	return SENT_ON;
 }
 
-static void owe(struct via_ether_vi *ev)
+static void owe_run(struct via_ether_vi *ev)
 {
 	if (!ev->snd.busy) {
 		ev->snd.busy = true;
@@ -462,7 +462,7 @@ static __always_inline bool send_one(struct via_vi *vi,
 }
 
 /* The ring is what bounds the window: let it have more. */
-static noinline void lengthen(struct via_ether_vi *ev)
+static noinline void lengthen_ring(struct via_ether_vi *ev)
 {
 	u32 frames = via_win_wants(&ev->snd.win);
 	void *ring;
@@ -485,12 +485,12 @@ static bool more_room(struct via_ether_vi *ev)
 			return true;
 	}
 	if (via_win_is_short(&ev->snd.win))
-		lengthen(ev);
+		lengthen_ring(ev);
 	return via_ether_share_take(ev);
 }
 
 /* There is nothing to send, or not for want of credit. */
-static inline void sated(struct via_ether_vi *ev)
+static inline void end_want(struct via_ether_vi *ev)
 {
 	if (unlikely(READ_ONCE(ev->peer->pool.want)))
 		via_ether_share_sated(ev);
@@ -531,16 +531,16 @@ static noinline enum sent send_burst(struct via_vi *vi, struct via_work *work)
 	switch (r) {
 	case SENT_ALL:
 		ev->snd.busy = false;
-		sated(ev);
+		end_want(ev);
 		break;
 	case SENT_WINDOW:
-		owe(ev);
+		owe_run(ev);
 		if (via_win_room(&ev->snd.win))
-			sated(ev);
+			end_want(ev);
 		break;
 	case SENT_BLOCKED:
 		via_ether_count(ev->nic, TX_BUSY);
-		owe(ev);
+		owe_run(ev);
 		via_ether_tx_blocked(ev);
 		break;
 	default:
@@ -579,7 +579,7 @@ static enum sent send_on(struct via_vi *vi, struct via_work *work)
 	enum sent r = send_some(vi, work);
 
 	if (r == SENT_BUDGET) {
-		owe(ev);
+		owe_run(ev);
 		via_ether_tx_blocked(ev);
 	}
 	return r;

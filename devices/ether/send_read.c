@@ -86,8 +86,8 @@ static enum sent close_frame(struct burst *b, u32 size, u32 len,
 }
 
 /* It has left. */
-static enum sent told(struct burst *b, enum sent r, u8 type, u8 flags, u32 seq,
-		      u32 len)
+static enum sent trace_read(struct burst *b, enum sent r, u8 type, u8 flags,
+			    u32 seq, u32 len)
 {
 	if (r == SENT_ON)
 		via_trace_data(b->ev, type, flags, seq, len);
@@ -112,8 +112,8 @@ static enum sent put_read(struct burst *b, const struct via_desc *d, u32 seq,
 	r->raddr = cpu_to_be64(d->raddr);
 	r->rhandle = cpu_to_be32(d->rhandle);
 	r->zero = 0;
-	return told(b, close_frame(b, size, 0, &buf), VIA_WIRE_READ, flags,
-		    seq, size);
+	return trace_read(b, close_frame(b, size, 0, &buf), VIA_WIRE_READ,
+			  flags, seq, size);
 }
 
 void via_ether_read_error(struct via_ether_vi *ev)
@@ -123,7 +123,7 @@ void via_ether_read_error(struct via_ether_vi *ev)
 }
 
 /* The peer may not read that, or not any more. */
-static enum sent refuse(struct burst *b)
+static enum sent refuse_read(struct burst *b)
 {
 	via_ether_read_error(b->ev);
 	via_ether_end(b->ev, VIA_END_OURS, VIA_WIRE_R_READ);
@@ -155,15 +155,15 @@ static enum sent put_answer(struct burst *b, const struct via_read_answer *a,
 	if (len >= b->ev->conn.dma_from &&
 	    via_read_frags(b->vi, a->rhandle, a->raddr + off, len, &frags) &&
 	    put_dma(b, size, len, &buf, &frags))
-		return told(b, SENT_ON, VIA_WIRE_READ_DATA, flags, seq,
-			    size + len);
+		return trace_read(b, SENT_ON, VIA_WIRE_READ_DATA, flags, seq,
+				  size + len);
 	if (unlikely(via_read_fetch(b->vi, a->rhandle, a->raddr + off,
 				    buf.data + size, len))) {
 		b->nic->ops->tx_drop(b->nic, &b->tx, &buf);
 		return SENT_GONE;
 	}
-	return told(b, close_frame(b, size, len, &buf), VIA_WIRE_READ_DATA,
-		    flags, seq, size + len);
+	return trace_read(b, close_frame(b, size, len, &buf),
+			  VIA_WIRE_READ_DATA, flags, seq, size + len);
 }
 
 /* Those before it get their data first. */
@@ -171,7 +171,7 @@ static enum sent refuse_in_turn(struct burst *b)
 {
 	const struct via_answers *answers = &b->ev->answers;
 
-	return answers->head == answers->next ? refuse(b) : SENT_WINDOW;
+	return answers->head == answers->next ? refuse_read(b) : SENT_WINDOW;
 }
 
 /* A frame of an answer again, without payload: rule 2 above. */
@@ -189,8 +189,8 @@ static noinline enum sent put_gone(struct burst *b, struct via_read_answer *a,
 	data->offset = 0;
 	data->reads = cpu_to_be16((u16)a->seq);
 	a->gone = true;
-	return told(b, close_frame(b, size, 0, &buf), VIA_WIRE_READ_DATA,
-		    flags, seq, size);
+	return trace_read(b, close_frame(b, size, 0, &buf), VIA_WIRE_READ_DATA,
+			  flags, seq, size);
 }
 
 enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)

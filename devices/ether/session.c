@@ -47,7 +47,7 @@ static void free_session(struct rcu_head *head)
 	kfree_sensitive(container_of(head, struct via_ether_session, rcu));
 }
 
-static void retire(struct via_ether_session *s)
+static void retire_session(struct via_ether_session *s)
 {
 	if (s)
 		call_rcu(&s->rcu, free_session);
@@ -87,9 +87,9 @@ static struct via_auth_name name_of(const struct via_host *host, u64 epoch,
 }
 
 /* A session of this end's nonce of the moment with the end that is named. */
-static struct via_ether_session *begin(const struct via_peer *peer,
-				       const struct via_ether_secret *secret,
-				       const struct via_hello_hdr *name)
+static struct via_ether_session *
+new_session(const struct via_peer *peer, const struct via_ether_secret *secret,
+	    const struct via_hello_hdr *name)
 {
 	struct via_ether_nic *nic = peer->nic;
 	struct via_auth_name own, other;
@@ -113,8 +113,9 @@ static struct via_ether_session *begin(const struct via_peer *peer,
  * @s is the session of all frames from here on.  It was @next, or is new.
  * False: its nonce has served for another one meanwhile, and it is not.
  */
-static bool install(struct via_peer *peer, struct via_ether_secret *secret,
-		    struct via_ether_session *s)
+static bool install_session(struct via_peer *peer,
+			    struct via_ether_secret *secret,
+			    struct via_ether_session *s)
 {
 	struct via_ether_session *old = NULL, *next;
 	bool ok;
@@ -127,7 +128,7 @@ static bool install(struct via_peer *peer, struct via_ether_secret *secret,
 		rcu_assign_pointer(secret->cur, s);
 		RCU_INIT_POINTER(secret->next, NULL);
 		if (next != s)
-			retire(next);
+			retire_session(next);
 		WRITE_ONCE(secret->nonce, new_nonce());
 	}
 	spin_unlock(&secret->lock);
@@ -135,18 +136,18 @@ static bool install(struct via_peer *peer, struct via_ether_secret *secret,
 		return false;
 	via_ether_count(peer->nic, SESSIONS);
 	via_peer_saw_epoch(peer, s->epoch);
-	retire(old);
+	retire_session(old);
 	return true;
 }
 
-static bool names(const struct via_ether_session *s,
-		  const struct via_hello_hdr *name)
+static bool names_session(const struct via_ether_session *s,
+			  const struct via_hello_hdr *name)
 {
 	return s && s->epoch == name->epoch && s->nonce == name->nonce;
 }
 
 /* One that is not answered for as long as breaks a connection is over. */
-static bool open(const struct via_ether_session *next)
+static bool is_session_open(const struct via_ether_session *next)
 {
 	return next && time_before(jiffies, READ_ONCE(next->since) +
 					    via_ether_dead());
@@ -162,7 +163,7 @@ u64 via_session_tell(struct via_ether_nic *nic, const u8 *host,
 		return 0;
 	/* A copy of the request that began a session begins no other one. */
 	cur = rcu_dereference(secret->cur);
-	return names(cur, asked) ? cur->own : READ_ONCE(secret->nonce);
+	return names_session(cur, asked) ? cur->own : READ_ONCE(secret->nonce);
 }
 
 /* There is a key on one side only: the attempt ends in a timeout. */
@@ -191,17 +192,17 @@ enum via_session_offer via_session_propose(struct via_peer *peer,
 		log_keys(peer, "has no key for this host, which has one for it");
 		return VIA_SESSION_REFUSED;
 	}
-	if (names(rcu_dereference(secret->cur), told))
+	if (names_session(rcu_dereference(secret->cur), told))
 		return VIA_SESSION_REFUSED;
 	s = rcu_dereference(secret->next);
-	if (names(s, told)) {
-		if (open(s))
+	if (names_session(s, told)) {
+		if (is_session_open(s))
 			return VIA_SESSION_KNOWN;
 		/* Its counters go on. */
 		WRITE_ONCE(s->since, jiffies);
 		return VIA_SESSION_NEW;
 	}
-	s = begin(peer, secret, told);
+	s = new_session(peer, secret, told);
 	if (!s)
 		return VIA_SESSION_REFUSED;
 	spin_lock(&secret->lock);
@@ -211,7 +212,7 @@ enum via_session_offer via_session_propose(struct via_peer *peer,
 		rcu_assign_pointer(secret->next, s);
 	}
 	spin_unlock(&secret->lock);
-	retire(old);
+	retire_session(old);
 	return old == s ? VIA_SESSION_REFUSED : VIA_SESSION_NEW;
 }
 
@@ -234,7 +235,7 @@ bool via_session_choose(struct via_ether_nic *nic, const u8 *host, u8 type,
 		return true;
 	if (via_wire_asks(type)) {
 		s = rcu_dereference(secret->next);
-		if (!open(s))
+		if (!is_session_open(s))
 			s = NULL;
 	}
 	if (!s)
@@ -270,9 +271,9 @@ enum via_auth_error via_session_take(struct via_ether_session *s,
 	return err;
 }
 
-static enum via_auth_error verify(struct via_ether_session *s,
-				  const struct via_ether_frame *f,
-				  const struct via_frame_hdr *h)
+static enum via_auth_error verify_frame(struct via_ether_session *s,
+					const struct via_ether_frame *f,
+					const struct via_frame_hdr *h)
 {
 	/* Pieces of a frame by two names. */
 	BUILD_BUG_ON(sizeof(struct via_auth_piece) !=
@@ -295,15 +296,15 @@ static enum via_session_result take_next(struct via_peer *peer,
 					 struct via_ether_secret *secret,
 					 struct via_ether_session *next)
 {
-	return install(peer, secret, next) ? VIA_SESSION_TAKEN :
-					     VIA_SESSION_DROPPED;
+	return install_session(peer, secret, next) ? VIA_SESSION_TAKEN :
+						     VIA_SESSION_DROPPED;
 }
 
 bool via_session_named(const struct via_ether_secret *secret,
 		       const struct via_hello_hdr *hello)
 {
-	return names(rcu_dereference(secret->cur), hello) ||
-	       names(rcu_dereference(secret->next), hello);
+	return names_session(rcu_dereference(secret->cur), hello) ||
+	       names_session(rcu_dereference(secret->next), hello);
 }
 
 /* A request that names neither session begins one, if it is what it says. */
@@ -313,13 +314,13 @@ static enum via_session_result begin_by(struct via_peer *peer,
 					const struct via_frame_hdr *h,
 					const struct via_hello_hdr *hello)
 {
-	struct via_ether_session *s = begin(peer, secret, hello);
+	struct via_ether_session *s = new_session(peer, secret, hello);
 	enum via_auth_error err;
 
 	if (!s)
 		return VIA_SESSION_DROPPED;
-	err = verify(s, f, h);
-	if (err == VIA_AUTH_OK && install(peer, secret, s))
+	err = verify_frame(s, f, h);
+	if (err == VIA_AUTH_OK && install_session(peer, secret, s))
 		return VIA_SESSION_TAKEN;
 	kfree_sensitive(s);
 	if (err == VIA_AUTH_FORGED)
@@ -338,12 +339,12 @@ enum via_session_result via_session_request(struct via_peer *peer,
 	struct via_ether_session *next = rcu_dereference(secret->next);
 	enum via_auth_error err = VIA_AUTH_FORGED;
 
-	if (names(cur, hello)) {
-		err = verify(cur, f, h);
+	if (names_session(cur, hello)) {
+		err = verify_frame(cur, f, h);
 		if (err == VIA_AUTH_OK)
 			return VIA_SESSION_TAKEN;
-	} else if (names(next, hello)) {
-		err = verify(next, f, h);
+	} else if (names_session(next, hello)) {
+		err = verify_frame(next, f, h);
 		if (err == VIA_AUTH_OK)
 			return take_next(peer, secret, next);
 	} else if (begins) {
@@ -361,11 +362,11 @@ enum via_session_result via_session_frame(struct via_peer *peer,
 	enum via_auth_error err = VIA_AUTH_FORGED;
 
 	if (s)
-		err = verify(s, f, h);
+		err = verify_frame(s, f, h);
 	if (likely(err == VIA_AUTH_OK))
 		return VIA_SESSION_TAKEN;
 	s = rcu_dereference(secret->next);
-	if (open(s) && verify(s, f, h) == VIA_AUTH_OK)
+	if (is_session_open(s) && verify_frame(s, f, h) == VIA_AUTH_OK)
 		return take_next(peer, secret, s);
 	return not_taken(err);
 }

@@ -68,8 +68,8 @@ static struct via_pool *lock_pool(struct via_ether_vi *ev)
  * what is left then is the tasklet's.  @own: needs no turn, or NULL.  pool_lock
  * held.
  */
-static void serve(struct via_peer *peer, const struct via_credit *own,
-		  struct via_work *work)
+static void serve_pool(struct via_peer *peer, const struct via_credit *own,
+		       struct via_work *work)
 {
 	struct via_credit *c;
 
@@ -90,7 +90,7 @@ static void unlock_pool(struct via_ether_vi *ev, bool sends)
 	struct via_work work = VIA_WORK(SERVED);
 	struct via_peer *peer = ev->peer;
 
-	serve(peer, sends ? &ev->snd.credit : NULL, &work);
+	serve_pool(peer, sends ? &ev->snd.credit : NULL, &work);
 	via_credit_see(&ev->snd.credit);
 	ev->snd.win.credit = ev->snd.credit.mine;
 	if (via_credit_waits(&ev->snd.credit))
@@ -149,7 +149,7 @@ bool via_ether_open_at(struct via_peer *peer, u64 when)
 }
 
 /* So many parts of a round trip. */
-static void pause(struct via_ether_vi *ev, u32 parts)
+static void pause_pool(struct via_ether_vi *ev, u32 parts)
 {
 	u64 ns = (u64)via_ether_srtt(ev) * NSEC_PER_USEC * parts;
 
@@ -177,7 +177,7 @@ void via_ether_share_acked(struct via_ether_vi *ev, u32 acked, bool sends)
 		via_cong_grow(&p->cong, acked, now_ms());
 	via_trace_window(ev->peer, cwnd, VIA_TRACE_GREW);
 	if (acked && !p->shut)
-		pause(ev, via_pool_pause(p));
+		pause_pool(ev, via_pool_pause(p));
 	via_credit_give(p, &ev->snd.credit, via_win_pipe(tx));
 	unlock_pool(ev, sends);
 }
@@ -192,21 +192,21 @@ void via_ether_share_told(struct via_ether_vi *ev, u32 share)
 }
 
 /* Its pause is over; VIs that are given credit are charged. */
-static void open(struct via_alarm *a, u64 now, struct via_work *work)
+static void end_pause(struct via_alarm *a, u64 now, struct via_work *work)
 {
 	struct via_peer *peer = container_of(a, struct via_peer, opening);
 	struct via_work own = VIA_WORK(SERVED);
 
 	spin_lock(&peer->pool_lock);
 	peer->pool.shut = false;
-	serve(peer, NULL, &own);
+	serve_pool(peer, NULL, &own);
 	spin_unlock(&peer->pool_lock);
 	via_work_charge(work, SERVED - own.left);
 }
 
 void via_ether_share_peer(struct via_peer *peer)
 {
-	via_alarm_init(&peer->opening, true, open, NULL);
+	via_alarm_init(&peer->opening, true, end_pause, NULL);
 }
 
 void via_ether_share_sated(struct via_ether_vi *ev)
@@ -331,7 +331,7 @@ static struct via_peer *next_visit(struct via_ether_nic *nic)
  * keeps its credit: those that wait would be blocked as well, and each visit would
  * take from one what the next one takes back, until the NIC has room.
  */
-static void visit(struct via_peer *peer, struct via_ether_vi *ev)
+static void visit_holder(struct via_peer *peer, struct via_ether_vi *ev)
 {
 	spin_lock(&ev->vi->sq.lock);
 	/* It may have another peer by now. */
@@ -347,7 +347,7 @@ static void visit_some(struct via_peer *peer)
 	struct via_credit *c;
 
 	spin_lock(&peer->pool_lock);
-	serve(peer, NULL, &served);
+	serve_pool(peer, NULL, &served);
 	spin_unlock(&peer->pool_lock);
 	while (via_work_visit(&work)) {
 		spin_lock(&peer->pool_lock);
@@ -355,7 +355,7 @@ static void visit_some(struct via_peer *peer)
 		spin_unlock(&peer->pool_lock);
 		if (!c)
 			return;
-		visit(peer, vi_of(c));
+		visit_holder(peer, vi_of(c));
 	}
 	visit_soon(peer);
 }

@@ -57,7 +57,7 @@
 #define AHEAD_NS	(100 * NSEC_PER_USEC)	/* VIs that rest leave early */
 
 /* In one piece, on machines of 32 bits as well. */
-static u64 armed(const struct via_ether_nic *nic)
+static u64 armed_at(const struct via_ether_nic *nic)
 {
 	return atomic64_read(&nic->clock.armed);
 }
@@ -72,20 +72,20 @@ static bool can_wait(struct via_ether_nic *nic, u64 now)
 	u64 gap = now - nic->clock.looked_at;
 
 	nic->clock.looked_at = now;
-	return armed(nic) > now + gap + gap / 4;
+	return armed_at(nic) > now + gap + gap / 4;
 }
 
 /* For some time, and not at work.  nic->lock held. */
 static bool is_armed(const struct via_ether_nic *nic)
 {
-	return armed(nic) && armed(nic) != U64_MAX;
+	return armed_at(nic) && armed_at(nic) != U64_MAX;
 }
 
 /* nic->lock held. */
 static void start_timer(struct via_ether_nic *nic)
 {
-	nic->clock.started = armed(nic);
-	hrtimer_start(&nic->clock.timer, ns_to_ktime(armed(nic)),
+	nic->clock.started = armed_at(nic);
+	hrtimer_start(&nic->clock.timer, ns_to_ktime(armed_at(nic)),
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
@@ -98,7 +98,7 @@ static bool programs_look(struct via_ether_nic *nic)
 }
 
 /* What is due first; U64_MAX: nothing.  nic->lock held. */
-static u64 earliest(struct via_ether_nic *nic)
+static u64 earliest_alarm(struct via_ether_nic *nic)
 {
 	struct timerqueue_node *first = timerqueue_getnext(&nic->clock.due);
 
@@ -112,16 +112,16 @@ static u64 earliest(struct via_ether_nic *nic)
  */
 static void set_alarm(struct via_ether_nic *nic, u64 now)
 {
-	u64 when = earliest(nic);
+	u64 when = earliest_alarm(nic);
 	bool timer;
 
 	lockdep_assert_held(&nic->lock);
 	/* While it goes off it arms itself, at its end. */
-	if (nic->stopping || !armed(nic) || when == U64_MAX)
+	if (nic->stopping || !armed_at(nic) || when == U64_MAX)
 		return;
 	timer = !programs_look(nic);
-	if (timer && now && when > armed(nic) && can_wait(nic, now))
-		when = armed(nic);
+	if (timer && now && when > armed_at(nic) && can_wait(nic, now))
+		when = armed_at(nic);
 	/* Pairs with via_ether_alarm_poll(). */
 	atomic64_set(&nic->clock.armed, when);
 	if (timer && when != nic->clock.started)
@@ -144,7 +144,7 @@ static bool stays_first(struct via_ether_nic *nic, struct via_alarm *a,
 }
 
 /* nic->lock held. */
-static void dequeue(struct via_ether_nic *nic, struct via_alarm *a)
+static void dequeue_alarm(struct via_ether_nic *nic, struct via_alarm *a)
 {
 	timerqueue_del(&nic->clock.due, &a->node);
 	a->queued = false;
@@ -160,7 +160,7 @@ void via_alarm_set(struct via_ether_nic *nic, struct via_alarm *a, u64 when,
 			goto out;
 		if (stays_first(nic, a, when))
 			goto out;
-		dequeue(nic, a);
+		dequeue_alarm(nic, a);
 	}
 	if (when == U64_MAX)
 		return;
@@ -185,7 +185,8 @@ void via_alarm_init(struct via_alarm *a, bool urgent,
 }
 
 /* Of a VI: the receiver's half is what other hosts wait for.  nic->lock held. */
-static void want(struct via_ether_vi *ev, enum via_ether_half half, u64 when)
+static void want_alarm(struct via_ether_vi *ev, enum via_ether_half half,
+		       u64 when)
 {
 	struct via_alarm *a = &ev->on.due;
 	bool urgent;
@@ -198,7 +199,7 @@ static void want(struct via_ether_vi *ev, enum via_ether_half half, u64 when)
 }
 
 /* At the time of the half that is due first.  nic->lock held. */
-static void enqueue(struct via_ether_vi *ev, u64 now)
+static void enqueue_vi(struct via_ether_vi *ev, u64 now)
 {
 	via_alarm_set(ev->nic, &ev->on.due,
 		      min(ev->on.want[VIA_ETHER_TX], ev->on.want[VIA_ETHER_RX]),
@@ -209,25 +210,25 @@ void via_ether_visit_at(struct via_ether_vi *ev, enum via_ether_half half,
 			u64 when, u64 now)
 {
 	spin_lock(&ev->nic->lock);
-	want(ev, half, when);
-	enqueue(ev, now);
+	want_alarm(ev, half, when);
+	enqueue_vi(ev, now);
 	spin_unlock(&ev->nic->lock);
 }
 
 void via_ether_visited(struct via_ether_vi *ev, u64 tx, u64 rx)
 {
 	spin_lock(&ev->nic->lock);
-	want(ev, VIA_ETHER_TX, tx);
-	want(ev, VIA_ETHER_RX, rx);
-	enqueue(ev, 0);
+	want_alarm(ev, VIA_ETHER_TX, tx);
+	want_alarm(ev, VIA_ETHER_RX, rx);
+	enqueue_vi(ev, 0);
 	spin_unlock(&ev->nic->lock);
 }
 
 void via_ether_unwatch(struct via_ether_vi *ev)
 {
-	want(ev, VIA_ETHER_TX, U64_MAX);
-	want(ev, VIA_ETHER_RX, U64_MAX);
-	enqueue(ev, 0);
+	want_alarm(ev, VIA_ETHER_TX, U64_MAX);
+	want_alarm(ev, VIA_ETHER_RX, U64_MAX);
+	enqueue_vi(ev, 0);
 }
 
 /*
@@ -259,7 +260,7 @@ static struct via_alarm *next_due(struct via_ether_nic *nic, u64 now,
 	if (a && (!is_due(a, now) || !via_work_visit(work)))
 		a = NULL;
 	if (a)
-		dequeue(nic, a);
+		dequeue_alarm(nic, a);
 	spin_unlock(&nic->lock);
 	return a;
 }
@@ -286,7 +287,7 @@ static void run_alarm(struct via_ether_nic *nic, bool timer)
 		rcu_read_unlock();
 		return;
 	}
-	late = now > armed(nic) + VIA_ETHER_LATE_NS;
+	late = now > armed_at(nic) + VIA_ETHER_LATE_NS;
 	atomic64_set(&nic->clock.armed, 0);
 	spin_unlock(&nic->lock);
 
@@ -312,7 +313,7 @@ static enum hrtimer_restart go_off(struct hrtimer *t)
 
 void via_ether_alarm_poll(struct via_ether_nic *nic)
 {
-	u64 when = armed(nic);
+	u64 when = armed_at(nic);
 
 	/* 0: it runs, on another CPU. */
 	if (likely(!when || when == U64_MAX || when > ktime_get_ns()))
@@ -331,7 +332,7 @@ void via_ether_alarm_mode(struct via_ether_nic *nic,
 		set_alarm(nic, 0);
 	/* No program has looked for a tick.  While it runs it arms itself. */
 	else if (!nic->stopping && is_armed(nic) &&
-		 armed(nic) <= ktime_get_ns())
+		 armed_at(nic) <= ktime_get_ns())
 		start_timer(nic);
 	spin_unlock_bh(&nic->lock);
 }
@@ -351,7 +352,7 @@ static void nic_alarm_init(struct via_ether_nic *nic)
  * For the job that is due first.  While a tick runs this does nothing: its end
  * arms the timer.  nic->lock held.
  */
-static void arm(struct via_ether_nic *nic)
+static void arm_tick(struct via_ether_nic *nic)
 {
 	const struct via_tick_job *job;
 	unsigned long at, when = 0;
@@ -378,7 +379,7 @@ static void arm(struct via_ether_nic *nic)
 void via_ether_arm(struct via_ether_nic *nic)
 {
 	spin_lock(&nic->lock);
-	arm(nic);
+	arm_tick(nic);
 	spin_unlock(&nic->lock);
 }
 
@@ -388,7 +389,7 @@ void via_ether_hurry(struct via_ether_nic *nic)
 	nic->tick.next_live = jiffies;
 	/* Those that a round has come to are looked at again, too. */
 	nic->tick.peers_left = nic->peers->non;
-	arm(nic);
+	arm_tick(nic);
 	spin_unlock(&nic->lock);
 }
 
@@ -405,7 +406,7 @@ static bool round_begins(struct via_ether_nic *nic)
 	return begins;
 }
 
-static void tick(struct timer_list *t)
+static void run_tick(struct timer_list *t)
 {
 	struct via_ether_nic *nic = timer_container_of(nic, t, tick.timer);
 	const struct via_tick_job *job;
@@ -422,7 +423,7 @@ static void tick(struct timer_list *t)
 	if (more && time_after(nic->tick.next_live, jiffies + 1))
 		nic->tick.next_live = jiffies + 1;
 	nic->tick.armed = false;
-	arm(nic);
+	arm_tick(nic);
 	spin_unlock(&nic->lock);
 }
 
@@ -430,7 +431,7 @@ void via_ether_timer_init(struct via_ether_nic *nic,
 			  const struct via_tick_job *jobs)
 {
 	nic->tick.jobs = jobs;
-	timer_setup(&nic->tick.timer, tick, 0);
+	timer_setup(&nic->tick.timer, run_tick, 0);
 	nic->tick.next_live = jiffies;
 	nic_alarm_init(nic);
 }

@@ -53,7 +53,7 @@ struct via_timewait {
 	u32 left;
 };
 
-static unsigned long period(void)
+static unsigned long repeat_period(void)
 {
 	return via_ether_dead() / REPEATS;
 }
@@ -64,8 +64,8 @@ static u32 place_of(const struct via_peer *peer, u32 id, u64 cookie)
 	       ((1u << VIA_PEER_TIMEWAIT_BITS) - 1);
 }
 
-static struct hlist_head *bucket(const struct via_peer *peer, u32 id,
-				 u64 cookie)
+static struct hlist_head *old_bucket(const struct via_peer *peer, u32 id,
+				     u64 cookie)
 {
 	return &peer->nic->peers->named[place_of(peer, id, cookie)];
 }
@@ -94,7 +94,7 @@ void via_timewait_begin(struct via_ether_vi *ev, const struct via_end_frame *end
 		.peer = ev->peer,
 		.end = *end,
 		.cookie = ev->conn.cookie,
-		.next = jiffies + period(),
+		.next = jiffies + repeat_period(),
 		.left = REPEATS,
 	};
 	spin_lock(&nic->lock);
@@ -102,13 +102,13 @@ void via_timewait_begin(struct via_ether_vi *ev, const struct via_end_frame *end
 	via_peer_timewaits(tw->peer, 1);
 	peers->ntimewait++;
 	list_add_tail(&tw->link, &peers->timewaits);
-	hlist_add_head(&tw->node, bucket(tw->peer, end->dst, end->cookie));
+	hlist_add_head(&tw->node, old_bucket(tw->peer, end->dst, end->cookie));
 	hlist_add_head(&tw->own, own_bucket(tw->peer, end->src, tw->cookie));
 	spin_unlock(&nic->lock);
 }
 
 /* nic->lock held. */
-static void drop(struct via_ether_nic *nic, struct via_timewait *tw)
+static void drop_timewait(struct via_ether_nic *nic, struct via_timewait *tw)
 {
 	list_del(&tw->link);
 	hlist_del(&tw->node);
@@ -123,8 +123,8 @@ static void drop(struct via_ether_nic *nic, struct via_timewait *tw)
  * The first one, if it is due: what it says, and its peer, which this read side
  * of RCU keeps.  All wait equally long.
  */
-static struct via_peer *due(struct via_ether_nic *nic,
-			    struct via_end_frame *end)
+static struct via_peer *first_due(struct via_ether_nic *nic,
+				  struct via_end_frame *end)
 {
 	struct via_peer *peer = NULL;
 	struct via_timewait *tw;
@@ -135,11 +135,11 @@ static struct via_peer *due(struct via_ether_nic *nic,
 	if (tw && time_after_eq(jiffies, tw->next)) {
 		peer = tw->peer;
 		*end = tw->end;
-		tw->next = jiffies + period();
+		tw->next = jiffies + repeat_period();
 		if (--tw->left)
 			list_move_tail(&tw->link, &nic->peers->timewaits);
 		else
-			drop(nic, tw);
+			drop_timewait(nic, tw);
 	}
 	spin_unlock(&nic->lock);
 	return peer;
@@ -158,7 +158,7 @@ bool via_timewait_run(struct via_ether_nic *nic)
 	struct via_peer *peer;
 
 	while (via_work_visit(&work)) {
-		peer = due(nic, &end);
+		peer = first_due(nic, &end);
 		if (!peer)
 			break;
 		via_ether_send_disconnect(peer, &end);
@@ -174,7 +174,7 @@ bool via_timewait_has(const struct via_peer *peer,
 	bool found = false;
 
 	spin_lock(&peer->nic->lock);
-	hlist_for_each_entry(tw, bucket(peer, h->src, h->cookie), node)
+	hlist_for_each_entry(tw, old_bucket(peer, h->src, h->cookie), node)
 		found |= tw->end.cookie == h->cookie && tw->peer == peer;
 	spin_unlock(&peer->nic->lock);
 	return found;
@@ -212,10 +212,10 @@ void via_timewait_acked(struct via_ether_nic *nic, const u8 *host,
 	if (!peer)
 		return;
 	spin_lock(&nic->lock);
-	hlist_for_each_entry(tw, bucket(peer, h->src, h->cookie), node) {
+	hlist_for_each_entry(tw, old_bucket(peer, h->src, h->cookie), node) {
 		if (tw->end.cookie == h->cookie && tw->end.dst == h->src &&
 		    tw->end.seq == h->seq && tw->peer == peer) {
-			drop(nic, tw);
+			drop_timewait(nic, tw);
 			break;
 		}
 	}
@@ -228,7 +228,7 @@ void via_timewait_stop(struct via_ether_nic *nic)
 
 	spin_lock_bh(&nic->lock);
 	list_for_each_entry_safe(tw, n, &nic->peers->timewaits, link) {
-		drop(nic, tw);
+		drop_timewait(nic, tw);
 	}
 	spin_unlock_bh(&nic->lock);
 }

@@ -112,8 +112,8 @@ in_sim("turn-untold", SHARE, "sim", "",
         "		;\n"), sim="share")
 in_sim("turn-not-its-own", "devices/ether/share.c", "sim", "",
        "a VI that is given credit in its own visit does not send",
-       ("serve(peer, sends ? &ev->snd.credit : NULL, &work);",
-        "serve(peer, &ev->snd.credit, &work);"),
+       ("serve_pool(peer, sends ? &ev->snd.credit : NULL, &work);",
+        "serve_pool(peer, &ev->snd.credit, &work);"),
        sim="loss")
 in_sim("stalled-give", SHARE, "sim", "",
        "VIs that a full NIC stalls take credit from each other without end",
@@ -236,8 +236,8 @@ mutant("mtu-of-the-beginning", CONN, "sim", "",
        sim="time")
 mutant("mtu-for-ever-less", CONN, "sim", "",
        "an MTU that is raised again has no effect on what stands",
-       ("		fit(ev, min(mtu, ev->conn.mtu));\n",
-        "		fit(ev, ev->conn.mtu = min(mtu, ev->conn.mtu));\n"), sim="time")
+       ("		fit_segments(ev, min(mtu, ev->conn.mtu));\n",
+        "		fit_segments(ev, ev->conn.mtu = min(mtu, ev->conn.mtu));\n"), sim="time")
 mutant("mtu-of-resent", "devices/ether/send.c", "sim", "",
        "what is sent again is longer than the interface takes by now",
        ("		if (unlikely(too_long(ev, rec, d))) {",
@@ -388,11 +388,11 @@ mutant("write-too-long", SEND, "wire", "rdma",
         "		  ev->conn.seg_write : ev->conn.seg_send;\n", "	u32 seg = ev->conn.seg_send;\n"))
 mutant("full-nic-for-ever", SEND, "sim", "",
        "a VI that has found the NIC full sends no more",
-       ("		owe(ev);\n		via_ether_tx_blocked(ev);\n		break;",
-        "		owe(ev);\n		break;"), sim="backlog")
+       ("		owe_run(ev);\n		via_ether_tx_blocked(ev);\n		break;",
+        "		owe_run(ev);\n		break;"), sim="backlog")
 mutant("window-not-owed", SEND, "wire", "send.sizes queue.full_sends",
        "what the window did not take is not sent when it opens",
-       ("	case SENT_WINDOW:\n		owe(ev);\n", "	case SENT_WINDOW:\n"),
+       ("	case SENT_WINDOW:\n		owe_run(ev);\n", "	case SENT_WINDOW:\n"),
        sim="backlog")
 mutant("bad-send-first", SEND, "wire", "order.fifo rdmaprot.local",
        "the send before a bad one gets its error",
@@ -629,11 +629,11 @@ mutant("session-of-old", SESSION, "sim", "",
        sim="hostile many")
 mutant("session-begun-again", SESSION, "sim", "",
        "a copy of a first request begins another session",
-       ("	return names(cur, asked) ? cur->own : READ_ONCE(secret->nonce);",
+       ("	return names_session(cur, asked) ? cur->own : READ_ONCE(secret->nonce);",
         "	return READ_ONCE(secret->nonce);"), sim="hostile loss")
 mutant("session-not-next", SESSION, "sim", "",
        "the session that was proposed is none",
-       ("	if (open(s) && verify(s, f, h) == VIA_AUTH_OK)\n"
+       ("	if (is_session_open(s) && verify_frame(s, f, h) == VIA_AUTH_OK)\n"
         "		return take_next(peer, secret, s);\n", ""),
        sim="hostile")
 mutant("session-anew-unseen", SESSION, "sim", "",
@@ -666,9 +666,9 @@ mutant("key-kept-broken", ALLOW, "sim", "",
        sim="hostile")
 mutant("key-changed-silent", ALLOW, "sim", "",
        "a host does not hear that a key was changed here",
-       ("	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT, true);\n"
-        "	if (exchange(old, a)) {",
-        "	if (exchange(old, a)) {"), sim="hostile time")
+       ("	via_ether_end_some(nic, is_vi_unwanted, VIA_WIRE_R_TRANSPORT, true);\n"
+        "	if (swap_secrets(old, a)) {",
+        "	if (swap_secrets(old, a)) {"), sim="hostile time")
 mutant("key-changed-stays", ALLOW, "sim", "",
        "a connection stands without the key that root has set",
        ("	return !via_ether_allowed(ev->nic, ev->conn.remote.addr) ||\n"
@@ -749,7 +749,7 @@ mutant("challenge-each", "devices/ether/control.c", "sim", "",
         ") {"), sim="hostile many")
 mutant("challenge-never", "devices/ether/control.c", "sim", "",
        "a DISCONNECT that is in doubt is not asked about",
-       ("	else if (!rx_disconnect(vi, h))\n		challenge(vi, h->cookie);",
+       ("	else if (!rx_disconnect(vi, h))\n		challenge_end(vi, h->cookie);",
         "	else\n		rx_disconnect(vi, h);"), sim="hostile")
 mutant("version-untold", RECV, "sim", "",
        "a host of another version does not hear which one is spoken",
@@ -833,7 +833,7 @@ mutant("read-beside", "devices/ether/recv.c", "sim", "",
 mutant("read-gone-ends", "devices/ether/send_read.c", "sim", "",
        "memory that goes behind a read ends its connection",
        ("		return r == SENT_GONE ? put_gone(b, a, seq, flags) : r;",
-        "		return r == SENT_GONE ? refuse(b) : r;"),
+        "		return r == SENT_GONE ? refuse_read(b) : r;"),
        sim="kernel loss")
 mutant("read-gone-whose", "devices/ether/control.c", "sim", "",
        "the target does not know that the refusal was its own",
@@ -867,7 +867,7 @@ mutant("time-alone", RTO, "unit", "rto",
 mutant("silence-unasked", BEAT, "sim", "",
        "a host whose CPU did not run for eight seconds has not asked the peer",
        ("	       peer->keepalive.asked_since == heard &&\n"
-        "	       peer->keepalive.asked >= often() &&\n"
+        "	       peer->keepalive.asked >= least_asked() &&\n"
         "	       time_after_eq(jiffies, peer->keepalive.next);",
         "	       peer->keepalive.asked_since <= heard;"), sim="jump")
 mutant("timeout-once", RETRANSMIT, "sim", "",
@@ -884,7 +884,7 @@ mutant("path-never-black", RETRANSMIT, "sim", "",
         "		break;\n	case VIA_RTO_FORGET:"), sim="loss time")
 mutant("silence-unnoticed", BEAT, "sim", "",
        "a VI that only receives never hears that its peer has died",
-       ("	if (unlikely(unheard(peer)))\n", "	if (false)\n"),
+       ("	if (unlikely(is_peer_silent(peer)))\n", "	if (false)\n"),
        sim="time loss")
 mutant("give-up-unsaid", END, "sim", "",
        "a send that was given up is flushed instead of a transport error",
@@ -898,7 +898,7 @@ mutant("cool-with-frames", RETRANSMIT, "sim", "",
 DELACK = "devices/ether/proto/delack.c"
 mutant("ack-never-late", "devices/ether/acks.c", "sim", "",
        "an acknowledgement that no data carries is not sent",
-       ("	spin_lock(&ev->nic->lock);\n	owe(ev);\n",
+       ("	spin_lock(&ev->nic->lock);\n	owe_ack(ev);\n",
         "	spin_lock(&ev->nic->lock);\n"), sim="time")
 mutant("full-asked-at-once", DELACK, "unit", "delack",
        "a full transmitter is asked for each connection at each visit",
@@ -930,8 +930,8 @@ mutant("visit-not-earlier", TIMER, "sim", "",
         "		if (when <= (u64)a->node.expires)\n"), sim="time")
 mutant("alarm-not-earlier", TIMER, "sim", "",
        "the VI that is due first waits for the one that was first before",
-       ("	if (nic->stopping || !armed(nic) || when == U64_MAX)\n",
-        "	if (nic->stopping || armed(nic) != U64_MAX || when == U64_MAX)\n"),
+       ("	if (nic->stopping || !armed_at(nic) || when == U64_MAX)\n",
+        "	if (nic->stopping || armed_at(nic) != U64_MAX || when == U64_MAX)\n"),
        sim="time")
 mutant("alarm-of-nobody", TIMER, "sim", "",
        "what is due when programs stop looking waits for the next frame",
@@ -978,7 +978,7 @@ mutant("ack-not-behind", "devices/ether/burst.h", "sim", "",
         "		;\n"), sim="time")
 mutant("ack-behind-lost", "devices/ether/acks.c", "sim", "",
        "a bet that data of another VI has won counts as lost",
-       ("		if (behind)\n			redeem(ev);\n", ""), sim="time")
+       ("		if (behind)\n			redeem_delack(ev);\n", ""), sim="time")
 mutant("hole-untold", "devices/ether/acks.c", "sim", "",
        "frames beyond a hole are told of when the hole is filled",
        ("ev->rcv.untold || ev->rcv.ce_echo", "ev->rcv.ce_echo"), sim="loss time")
@@ -1055,7 +1055,7 @@ mutant("path-not-told", "devices/ether/path.c", "sim", "",
        ("	some = peer->vis.n;\n", "	some = false;\n"), sim="time")
 mutant("path-missed", CONN, "sim", "",
        "a connection that stands later goes by what the path was",
-       ("	fit(ev, min(ev->conn.mtu, own_mtu(ev->nic)));\n", ""), sim="time")
+       ("	fit_segments(ev, min(ev->conn.mtu, own_mtu(ev->nic)));\n", ""), sim="time")
 mutant("tries-early", CONN, "sim", "",
        "each tick looks at each attempt to connect",
        ("	return now + max(left, 1L);\n",
@@ -1118,7 +1118,7 @@ mutant("agreed-for-ever", PEER, "sim", "",
 mutant("digest-of-number", BEAT, "sim", "",
        "two hosts that have as many connections, and others, do not notice",
        ("	return b->connections == peer->vis.n &&\n"
-        "	       b->digest == digest(peer->keepalive.sum);",
+        "	       b->digest == fold_digest(peer->keepalive.sum);",
         "	return b->connections == peer->vis.n;"), sim="loss")
 mutant("life-over-again", PEER, "sim", "",
        "a late frame of before a reboot ends what was made since",
@@ -1174,7 +1174,7 @@ mutant("acks-too-long", ACKS, "sim", "",
         "		return false;\n", ""), sim="memory many")
 mutant("alarm-acks-alone", ACKS, "sim", "",
        "what an alarm acknowledges goes in a frame for each connection",
-       ("	spin_lock(&ev->nic->lock);\n	owe(ev);\n",
+       ("	spin_lock(&ev->nic->lock);\n	owe_ack(ev);\n",
         "	via_ether_send_ack(ev, delay_of(age));\n"
         "	spin_lock(&ev->nic->lock);\n"), sim="many")
 mutant("late-told-prompt", "devices/ether/proto/delack.h", "unit", "delack",
@@ -1188,11 +1188,11 @@ mutant("late-told-unknown", "devices/ether/ack.c", "sim", "",
        sim="time")
 mutant("acks-forgotten", ACKS, "sim", "",
        "what did not fit into a frame of ACKS is not told",
-       ("			full = !add(b, ev);", "			add(b, ev);"),
+       ("			full = !add_ack(b, ev);", "			add_ack(b, ev);"),
        sim="many")
 mutant("acks-unsent", ACKS, "sim", "",
        "what was owed while the transmitter was full is not told",
-       ("		unsent(b);\n", "		;\n"), sim="backlog")
+       ("		owe_unsent_acks(b);\n", "		;\n"), sim="backlog")
 mutant("ack-at-once-dropped", "devices/ether/acks.c", "sim", "",
        "a duplicate that meets a full transmitter is not answered",
        ("			WRITE_ONCE(ev->snd.acked, ack - 1);\n", "			;\n"),
@@ -1253,7 +1253,7 @@ mutant("goodbye-heard-by-any", TOMB, "sim", "",
         "		    tw->peer"), sim="loss")
 mutant("goodbye-heard-not", TOMB, "sim", "",
        "a DISCONNECT that was answered is sent again",
-       ("			drop(nic, tw);\n			break;\n",
+       ("			drop_timewait(nic, tw);\n			break;\n",
         "			break;\n"), sim="loss")
 mutant("tombs-outlive", "devices/ether/main.c", "sim", "",
        "DISCONNECTs that a NIC would send again outlive it",
@@ -1321,7 +1321,7 @@ mutant("loss-costs-each", WINDOW, "unit", "window",
        sim="loss")
 mutant("window-stays-short", SEND, "sim", "",
        "no connection has more than 16 frames in flight",
-       ("		lengthen(ev);\n", "		;\n"), sim="large")
+       ("		lengthen_ring(ev);\n", "		;\n"), sim="large")
 mutant("held-ring-leaks", "devices/ether/conn.c", "sim", "",
        "the ring of frames beyond a hole stays when the connection ends",
        ("	kfree(ev->rcv.held);\n	ev->rcv.held = NULL;\n",
@@ -1405,17 +1405,17 @@ mutant("name-on-terminal", WIRE, "unit", "wire",
 mutant("list-freed-early", ALLOW, "sim", "",
        "frames are compared with a list of peers that is freed",
        ("	synchronize_net();\n"
-        "	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT, true);\n"
-        "	if (exchange(old, a)) {",
+        "	via_ether_end_some(nic, is_vi_unwanted, VIA_WIRE_R_TRANSPORT, true);\n"
+        "	if (swap_secrets(old, a)) {",
         "	free_list(old);\n	old = NULL;\n"
-        "	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT, true);\n"
-        "	if (exchange(old, a)) {"),
+        "	via_ether_end_some(nic, is_vi_unwanted, VIA_WIRE_R_TRANSPORT, true);\n"
+        "	if (swap_secrets(old, a)) {"),
        sim="beside memory")
 mutant("strangers-stay", ALLOW, "sim", "",
        "a host that is taken off the list of peers stays connected",
-       ("	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT, true);\n"
-        "	if (exchange(",
-        "	if (exchange("))
+       ("	via_ether_end_some(nic, is_vi_unwanted, VIA_WIRE_R_TRANSPORT, true);\n"
+        "	if (swap_secrets(",
+        "	if (swap_secrets("))
 
 mutant("key-left", ALLOW, "sim", "",
        "keys stay in memory that is given back",
@@ -1426,7 +1426,7 @@ mutant("key-left-secret", SESSION, "sim", "",
        ("	kfree_sensitive(secret);", "	kfree(secret);"), sim="memory")
 mutant("key-left-at-end", ALLOW, "sim", "",
        "a NIC that goes leaves its keys and its hosts behind",
-       ("	forget(a);\n	free_list(a);\n}\n", "	free_list(a);\n}\n"),
+       ("	forget_secrets(a);\n	free_list(a);\n}\n", "	free_list(a);\n}\n"),
        sim="memory gone")
 mutant("key-lost", ALLOW, "sim", "",
        "a host loses its key when another one is added",
@@ -1441,8 +1441,8 @@ mutant("key-of-two", ALLOW, "sim", "",
         "			*why = VIA_REFUSE_TWICE;\n", ""))
 mutant("list-of-none-for-all", ALLOW, "sim", "",
        "an empty list allows all hosts",
-       ("	ok = a ? listed(a, host, nic->host.len) :",
-        "	ok = a && a->count ? listed(a, host, nic->host.len) :"))
+       ("	ok = a ? is_listed(a, host, nic->host.len) :",
+        "	ok = a && a->count ? is_listed(a, host, nic->host.len) :"))
 mutant("list-half-changed", ALLOW, "sim", "",
        "hosts are taken off though one of them is not on the list",
        ("		if (!rule_of(old, &named->host[i])) {",

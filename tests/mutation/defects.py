@@ -179,11 +179,11 @@ taken_back("mapped-after-end", "kernel/dma.c", "sim", "",
 taken_back("names-hold-up-end", "devices/ether/name.c", "sim", "",
            "audit 2: questions for names end when the NIC goes (3487693)",
            "the end of a NIC waits, under RTNL, for a query for a name",
-           ("					   (one && answered(q)) ||\n"
+           ("					   (one && is_name_answered(q)) ||\n"
             "					   READ_ONCE(nic->leaving),\n",
-            "					   one && answered(q),\n"),
-           ("		if ((!all && answered(q)) || READ_ONCE(nic->leaving))",
-            "		if (!all && answered(q))"), sim="gone time")
+            "					   one && is_name_answered(q),\n"),
+           ("		if ((!all && is_name_answered(q)) || READ_ONCE(nic->leaving))",
+            "		if (!all && is_name_answered(q))"), sim="gone time")
 
 # Item 3: memory that never comes.
 taken_back("pinned-under-mutex", MEMORY, "regress", "page",
