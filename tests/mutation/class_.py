@@ -84,12 +84,12 @@ mutant("timeout-costs-all", CONG, "unit", "congestion",
         "	if (others || true)\n		c->cwnd = min(c->least"))
 mutant("credit-leaks", CREDIT, "unit", "credit",
        "credit of a VI that ends is lost to the others",
-       ("	drop(p, c, c->mine);\n	if (!p",
-        "	drop(p, c, c->mine / 2);\n	if (!p"), sim="share")
+       ("	drop_credit(p, c, c->mine);\n	if (!p",
+        "	drop_credit(p, c, c->mine / 2);\n	if (!p"), sim="share")
 mutant("credit-made", CREDIT, "unit", "credit",
        "all that wait are given the same free frames",
-       ("	n = min(min(n, c->turn), c->most - held(c));\n",
-        "	n = min(c->turn, c->most - held(c));\n"), sim="share")
+       ("	n = min(min(n, c->turn), c->most - held_credit(c));\n",
+        "	n = min(c->turn, c->most - held_credit(c));\n"), sim="share")
 mutant("turn-endless", CREDIT, "unit", "credit",
        "the first VI that waits is served before all others",
        ("	c->turn -= n;\n", ""), sim="share")
@@ -99,8 +99,8 @@ mutant("starving-unseen", CREDIT, "unit", "credit",
         "	if"))
 mutant("idle-not-asked", CREDIT, "unit", "credit",
        "a VI waits until those that do nothing are timed out",
-       ("		p->to_visit = alone(p) ? 0 : p->nholders;",
-        "		p->to_visit = 0 * alone(p);"), sim="share")
+       ("		p->to_visit = is_holder_alone(p) ? 0 : p->nholders;",
+        "		p->to_visit = 0 * is_holder_alone(p);"), sim="share")
 in_sim("credit-forgotten", SHARE, "sim", "",
        "a VI that ends keeps credit of its peer's window",
        ("	via_credit_end(p, &ev->snd.credit);\n"
@@ -211,7 +211,7 @@ mutant("doubt-not-renewed", "devices/ether/proto/window.c", "unit", "window",
         "	if (w->timed && !r->lost_by) {\n"))
 mutant("awaited-is-sent", "devices/ether/proto/window.c", "unit", "window",
        "a frame that the receiver forgot is to come twice",
-       ("	if (via_win_arrived(w, ack))\n		transmitted(w, ack);\n",
+       ("	if (via_win_arrived(w, ack))\n		note_transmitted(w, ack);\n",
         "	if (via_win_arrived(w, ack))\n		via_win_resent(w, ack);\n"))
 mutant("frame-overrun", "devices/ether/proto/wire.c", "unit", "wire",
        "a payload longer than its message is taken",
@@ -463,16 +463,18 @@ mutant("answers-longer", LIMIT, "unit", "strangers",
         "	if (unlikely(answer > 2 * asked))"))
 mutant("asker-unbound", LIMIT, "unit", "strangers",
        "one asker uses up the answers of all",
-       ("	if (!take(asker, now, l->second / VIA_LIMIT_ASKER, VIA_LIMIT_ASKER))\n"
+       ("	if (!take_tokens(asker, now, l->second / VIA_LIMIT_ASKER,\n"
+        "			 VIA_LIMIT_ASKER))\n"
         "		return false;\n", "	(void)asker;\n"))
 mutant("answers-unbound", LIMIT, "unit", "strangers",
        "a flood from many addresses is answered frame by frame",
-       ("	return take(&l->nic[kind], now, l->second / VIA_LIMIT_ANSWERS,\n"
-        "		    VIA_LIMIT_ANSWER_BURST);", "	return true;"))
+       ("	return take_tokens(&l->nic[kind], now, l->second / VIA_LIMIT_ANSWERS,\n"
+        "			   VIA_LIMIT_ANSWER_BURST);", "	return true;"))
 mutant("challenges-unbound", LIMIT, "unit", "strangers",
        "a flood of requests from many addresses is answered one by one",
-       ("		return take(&l->nic[kind], now, l->second / VIA_LIMIT_CHALLENGES,\n"
-        "			    VIA_LIMIT_CHALLENGE_BURST);",
+       ("		return take_tokens(&l->nic[kind], now,\n"
+        "				   l->second / VIA_LIMIT_CHALLENGES,\n"
+        "				   VIA_LIMIT_CHALLENGE_BURST);",
         "		return true;"))
 mutant("limits-shared", LIMIT, "unit", "strangers",
        "a flood of frames for unknown VIs keeps new hosts out",
@@ -581,7 +583,7 @@ mutant("key-of-any-end", AUTH, "unit", "auth",
        ("		.to.epoch = cpu_to_be64(to->epoch),\n", ""))
 mutant("key-both-ways", AUTH, "unit", "auth",
        "a host takes its own frames for its peer's",
-       ("	prepare(&s->receive, first, key, peer, own);",
+       ("	prepare_hash(&s->receive, first, key, peer, own);",
         "	s->receive = s->send;"))
 mutant("replay-taken", AUTH, "unit", "auth", "a frame is taken again",
        ("	return !(s->seen[number / 64 % VIA_AUTH_WORDS] >> (number % 64) & 1);",
@@ -605,8 +607,8 @@ mutant("tag-of-any-first", AUTH, "unit", "auth",
        (" || *(const u8 *)hdr != s->first))", "))"))
 mutant("replay-beside", AUTH, "sim", "",
        "two CPUs take two copies of a frame",
-       ("	if (unlikely(!fresh(s, number)))\n		return VIA_AUTH_OLD;\n	took",
-        "	took"), sim="beside hostile")
+       ("	if (unlikely(!is_number_new(s, number)))\n		return VIA_AUTH_OLD;\n"
+        "	note_number", "	note_number"), sim="beside hostile")
 mutant("session-left", AUTH, "unit", "auth",
        "keys stay in memory that is given back",
        ("	memzero_explicit(s, sizeof(*s));\n", "	(void)s;\n"))
@@ -1299,8 +1301,8 @@ mutant("window-never-grows", CONG, "unit", "congestion",
         "		c->cwnd = min(c->cwnd, c->most);"))
 mutant("old-ack-believed", WINDOW, "unit", "window",
        "an acknowledgement that comes late opens the window by millions",
-       ("	if (n > via_win_flight(w))\n		return 0;\n	look(w);",
-        "	look(w);"), sim="reorder")
+       ("	if (n > via_win_flight(w))\n		return 0;\n	look_for_losses(w);",
+        "	look_for_losses(w);"), sim="reorder")
 mutant("sack-off-by-one", WINDOW, "unit", "window",
        "the frame that is missing counts as arrived",
        ("		from = range[i].start + 1;", "		from = range[i].start;"),
@@ -1310,14 +1312,14 @@ mutant("dup-is-beyond", WINDOW, "unit", "window",
        ("	if ((s32)d < 0)\n		return VIA_WIN_DUP;\n", ""), sim="loss dup")
 mutant("held-taken-twice", WINDOW, "unit", "window",
        "a frame that is held and comes again leaks the first copy",
-       ("	return d < w->size && holds(w, seq) ? VIA_WIN_DUP : VIA_WIN_HOLD;",
+       ("	return d < w->size && holds_frame(w, seq) ? VIA_WIN_DUP : VIA_WIN_HOLD;",
         "	return VIA_WIN_HOLD;"), sim="loss dup ledger")
 mutant("loss-costs-nothing", CONG, "unit", "bottleneck congestion",
        "a sender does not slow down when the wire is full",
-       ("	c->cwnd = half(c);\n	c->ssthresh", "	c->ssthresh"))
+       ("	c->cwnd = half_window(c);\n	c->ssthresh", "	c->ssthresh"))
 mutant("loss-costs-each", WINDOW, "unit", "window",
        "each frame lost of one burst halves the window",
-       ("	if (recovers(w))\n		return;\n", ""),
+       ("	if (is_recovering(w))\n		return;\n", ""),
        sim="loss")
 mutant("window-stays-short", SEND, "sim", "",
        "no connection has more than 16 frames in flight",

@@ -40,10 +40,10 @@ static void derive_key(u8 *out, const struct via_auth_key *key,
 }
 
 /* A byte behind the key's block has that hashed. */
-static void prepare(struct blake2s_ctx *state, u8 first,
-		    const struct via_auth_key *key,
-		    const struct via_auth_name *from,
-		    const struct via_auth_name *to)
+static void prepare_hash(struct blake2s_ctx *state, u8 first,
+			 const struct via_auth_key *key,
+			 const struct via_auth_name *from,
+			 const struct via_auth_name *to)
 {
 	u8 own[VIA_AUTH_KEY_LEN];
 
@@ -59,8 +59,8 @@ void via_auth_begin(struct via_auth_session *s, const struct via_auth_key *key,
 {
 	memset(s, 0, sizeof(*s));
 	s->first = first;
-	prepare(&s->send, first, key, own, peer);
-	prepare(&s->receive, first, key, peer, own);
+	prepare_hash(&s->send, first, key, own, peer);
+	prepare_hash(&s->receive, first, key, peer, own);
 }
 
 void via_auth_end(struct via_auth_session *s)
@@ -72,9 +72,9 @@ void via_auth_end(struct via_auth_session *s)
  * The tag of headers but for itself, and of @len bytes behind @skip others.
  * The first byte is in @begun.
  */
-static void tag(u8 *out, const struct blake2s_ctx *begun, const u8 *hdr,
-		u32 hdr_len, const struct via_auth_piece *p, u32 n, u32 skip,
-		u32 len)
+static void compute_tag(u8 *out, const struct blake2s_ctx *begun, const u8 *hdr,
+			u32 hdr_len, const struct via_auth_piece *p, u32 n,
+			u32 skip, u32 len)
 {
 	struct blake2s_ctx state = *begun;
 	u32 i, part;
@@ -99,11 +99,11 @@ void via_auth_sign(struct via_auth_session *s, void *hdr, u32 hdr_len,
 	struct via_auth_wire *w = (void *)((u8 *)hdr + hdr_len - VIA_AUTH_LEN);
 
 	w->counter = cpu_to_be64((u64)atomic64_inc_return(&s->sent));
-	tag(w->tag, &s->send, hdr, hdr_len, payload, n, 0, ~0u);
+	compute_tag(w->tag, &s->send, hdr, hdr_len, payload, n, 0, ~0u);
 }
 
 /* RFC 6479: is this number new?  The owner's lock held. */
-static bool fresh(const struct via_auth_session *s, u64 number)
+static bool is_number_new(const struct via_auth_session *s, u64 number)
 {
 	if (number > s->highest)
 		return true;
@@ -114,7 +114,7 @@ static bool fresh(const struct via_auth_session *s, u64 number)
 }
 
 /* It came; words between the highest and it are of numbers that did not. */
-static void took(struct via_auth_session *s, u64 number)
+static void note_number(struct via_auth_session *s, u64 number)
 {
 	u64 from = s->highest / 64, words = number / 64 - from, i;
 
@@ -145,7 +145,7 @@ enum via_auth_error via_auth_look(const struct via_auth_session *s,
 		return VIA_AUTH_SHORT;
 	memcpy(&w, (const u8 *)hdr + hdr_len - VIA_AUTH_LEN, sizeof(w));
 	*number = be64_to_cpu(w.counter);
-	return likely(fresh(s, *number)) ? VIA_AUTH_OK : VIA_AUTH_OLD;
+	return likely(is_number_new(s, *number)) ? VIA_AUTH_OK : VIA_AUTH_OLD;
 }
 
 enum via_auth_error via_auth_verify(const struct via_auth_session *s,
@@ -157,7 +157,7 @@ enum via_auth_error via_auth_verify(const struct via_auth_session *s,
 	struct via_auth_wire w;
 
 	memcpy(&w, (const u8 *)hdr + hdr_len - VIA_AUTH_LEN, sizeof(w));
-	tag(want, &s->receive, hdr, hdr_len, frame, n, hdr_len, len);
+	compute_tag(want, &s->receive, hdr, hdr_len, frame, n, hdr_len, len);
 	if (unlikely(!same_tag(want, w.tag) || *(const u8 *)hdr != s->first))
 		return VIA_AUTH_FORGED;
 	return VIA_AUTH_OK;
@@ -165,8 +165,8 @@ enum via_auth_error via_auth_verify(const struct via_auth_session *s,
 
 enum via_auth_error via_auth_take(struct via_auth_session *s, u64 number)
 {
-	if (unlikely(!fresh(s, number)))
+	if (unlikely(!is_number_new(s, number)))
 		return VIA_AUTH_OLD;
-	took(s, number);
+	note_number(s, number);
 	return VIA_AUTH_OK;
 }

@@ -30,7 +30,7 @@ void via_cong_begin(const struct via_cong *c, struct via_cong_flow *f, u32 seq)
  * C * t^3 of RFC 9438, t in milliseconds below 2^17: C is 7 * 10^9 / 2^34,
  * which is 0.407, and needs no division.
  */
-static u32 cube(u32 ms)
+static u32 cubic_growth(u32 ms)
 {
 	return ((u64)ms * ms * ms * 7) >> 34;
 }
@@ -38,18 +38,18 @@ static u32 cube(u32 ms)
 #define CUBE_MS		0x1ffffu
 
 /* After how many milliseconds growth has brought so many frames. */
-static u32 root(u32 frames)
+static u32 cubic_root(u32 frames)
 {
 	u32 bit, ms = 0;
 
 	for (bit = (CUBE_MS + 1) / 2; bit; bit /= 2)
-		if (cube(ms + bit) <= frames)
+		if (cubic_growth(ms + bit) <= frames)
 			ms += bit;
 	return ms;
 }
 
 /* The window that CUBIC wants at this moment. */
-static u32 cubic(struct via_cong *c, u32 now)
+static u32 cubic_window(struct via_cong *c, u32 now)
 {
 	u32 t, by;
 
@@ -57,14 +57,14 @@ static u32 cubic(struct via_cong *c, u32 now)
 		c->growing = true;
 		c->epoch = now;
 		c->wmax = max(c->wmax, c->cwnd);
-		c->k = root(c->wmax - c->cwnd);
+		c->k = cubic_root(c->wmax - c->cwnd);
 	}
 	t = min(now - c->epoch, CUBE_MS);
 	if (t < c->k) {
-		by = cube(c->k - t);
+		by = cubic_growth(c->k - t);
 		return c->wmax > by ? c->wmax - by : 0;
 	}
-	return c->wmax + cube(t - c->k);
+	return c->wmax + cubic_growth(t - c->k);
 }
 
 /*
@@ -78,7 +78,7 @@ static u32 frames_to_grow(struct via_cong *c, u32 now)
 
 	if (c->cwnd < VIA_CONG_CUBIC)
 		return frames;
-	want = cubic(c, now);
+	want = cubic_window(c, now);
 	if (want <= c->cwnd)
 		return frames;
 	/* By half in a round at most. */
@@ -102,7 +102,7 @@ void via_cong_grow(struct via_cong *c, u32 acked, u32 now_ms)
 	c->grown %= frames;
 }
 
-static u32 half(const struct via_cong *c)
+static u32 half_window(const struct via_cong *c)
 {
 	return min(max(c->cwnd / 2, c->least), c->most);
 }
@@ -155,7 +155,7 @@ static bool back_off(struct via_cong *c, struct via_cong_flow *f, u32 una,
 	if (in_round(f, una, nxt))
 		return false;
 	begin_round(c, f, nxt, now.us);
-	c->cwnd = half(c);
+	c->cwnd = half_window(c);
 	c->ssthresh = c->cwnd;
 	return true;
 }
@@ -191,7 +191,7 @@ void via_cong_timeout(struct via_cong *c, struct via_cong_flow *f, u32 nxt,
 	heard = f->round == nxt && others;
 	if (!again && !heard) {
 		begin_round(c, f, nxt, now.us);
-		c->ssthresh = half(c);
+		c->ssthresh = half_window(c);
 		await_undo(c, f);
 	} else {
 		f->round = nxt;
@@ -202,7 +202,7 @@ void via_cong_timeout(struct via_cong *c, struct via_cong_flow *f, u32 nxt,
 	if (!others)
 		c->cwnd = min(c->least, c->most);
 	else if (!again && !heard)
-		c->cwnd = half(c);
+		c->cwnd = half_window(c);
 }
 
 void via_cong_undo(struct via_cong *c, struct via_cong_flow *f)

@@ -21,13 +21,13 @@ void via_credit_init(struct via_credit *c)
 	INIT_LIST_HEAD(&c->hold);
 }
 
-static u32 held(const struct via_credit *c)
+static u32 held_credit(const struct via_credit *c)
 {
 	return c->mine + c->given;
 }
 
 /* All that is held is held by a flow that waits. */
-static bool alone(const struct via_pool *p)
+static bool is_holder_alone(const struct via_pool *p)
 {
 	return p->nholders == 1 &&
 	       via_credit_waits(list_first_entry(&p->holders,
@@ -38,7 +38,7 @@ static bool alone(const struct via_pool *p)
  * What others want is seen again, and if it is more than before, flows that do
  * nothing are to be asked.
  */
-static void want(struct via_pool *p)
+static void update_want(struct via_pool *p)
 {
 	u8 now = VIA_WANT_NONE;
 
@@ -50,16 +50,16 @@ static void want(struct via_pool *p)
 	else if (!list_empty(&p->waiters) || via_pool_over(p))
 		now = VIA_WANT_MORE;
 	if (now > p->want)
-		p->to_visit = alone(p) ? 0 : p->nholders;
+		p->to_visit = is_holder_alone(p) ? 0 : p->nholders;
 	if (now == VIA_WANT_NONE)
 		p->to_visit = 0;
 	if (now != p->want)
 		WRITE_ONCE(p->want, now);
 }
 
-static void hold(struct via_pool *p, struct via_credit *c, u32 n)
+static void hold_credit(struct via_pool *p, struct via_credit *c, u32 n)
 {
-	if (!held(c)) {
+	if (!held_credit(c)) {
 		list_add_tail(&c->hold, &p->holders);
 		p->nholders++;
 		p->starving -= via_credit_waits(c);
@@ -68,20 +68,20 @@ static void hold(struct via_pool *p, struct via_credit *c, u32 n)
 	p->granted += n;
 }
 
-static void drop(struct via_pool *p, struct via_credit *c, u32 n)
+static void drop_credit(struct via_pool *p, struct via_credit *c, u32 n)
 {
 	if (!n)
 		return;
 	c->mine -= n;
 	p->granted -= n;
-	if (held(c))
+	if (held_credit(c))
 		return;
 	list_del_init(&c->hold);
 	p->nholders--;
 	p->starving += via_credit_waits(c);
 }
 
-static void queue(struct via_pool *p, struct via_credit *c, bool hurry)
+static void queue_flow(struct via_pool *p, struct via_credit *c, bool hurry)
 {
 	if (via_credit_waits(c))
 		return;
@@ -90,19 +90,20 @@ static void queue(struct via_pool *p, struct via_credit *c, bool hurry)
 		list_add(&c->wait, &p->waiters);
 	else
 		list_add_tail(&c->wait, &p->waiters);
-	p->starving += !held(c);
+	p->starving += !held_credit(c);
 }
 
-static void leave(struct via_pool *p, struct via_credit *c)
+static void leave_queue(struct via_pool *p, struct via_credit *c)
 {
 	if (!via_credit_waits(c))
 		return;
 	list_del_init(&c->wait);
-	p->starving -= !held(c);
+	p->starving -= !held_credit(c);
 }
 
 /* Others wait. */
-static bool contended(const struct via_pool *p, const struct via_credit *c)
+static bool is_pool_contended(const struct via_pool *p,
+			      const struct via_credit *c)
 {
 	return !list_empty(&p->waiters) &&
 	       !(via_credit_waits(c) && list_is_singular(&p->waiters));
@@ -128,37 +129,37 @@ bool via_credit_take(struct via_pool *p, struct via_credit *c, u32 most,
 	if (n) {
 		/* Of its turn, which goes on. */
 	} else if (c->mine >= most) {
-		leave(p, c);
+		leave_queue(p, c);
 	} else {
-		if (!contended(p, c)) {
+		if (!is_pool_contended(p, c)) {
 			n = c->mine ? VIA_CREDIT_MORE : VIA_CREDIT_FIRST;
 			n = min(min(n, most - c->mine), via_pool_free(p));
 		}
 		if (n) {
-			leave(p, c);
-			hold(p, c, n);
+			leave_queue(p, c);
+			hold_credit(p, c, n);
 			via_credit_see(c);
 		} else {
-			queue(p, c, hurry);
+			queue_flow(p, c, hurry);
 		}
 	}
 	if (p->granted >= p->cong.cwnd / 2)
 		p->cong.used_at = now_ms;
-	want(p);
+	update_want(p);
 	return n;
 }
 
 void via_credit_force(struct via_pool *p, struct via_credit *c, u32 n)
 {
-	hold(p, c, n);
+	hold_credit(p, c, n);
 	via_credit_see(c);
-	want(p);
+	update_want(p);
 }
 
 void via_credit_sated(struct via_pool *p, struct via_credit *c)
 {
-	leave(p, c);
-	want(p);
+	leave_queue(p, c);
+	update_want(p);
 }
 
 void via_credit_give(struct via_pool *p, struct via_credit *c, u32 pipe)
@@ -169,13 +170,13 @@ void via_credit_give(struct via_pool *p, struct via_credit *c, u32 pipe)
 	room = c->mine > pipe ? c->mine - pipe : 0;
 	if (p->shut)
 		keep = 0;
-	else if (!contended(p, c))
+	else if (!is_pool_contended(p, c))
 		room = min(room, over);
 	else if (!via_credit_waits(c) && !over && !p->starving)
 		keep = VIA_CREDIT_KEPT;
 	if (room > keep)
-		drop(p, c, room - keep);
-	want(p);
+		drop_credit(p, c, room - keep);
+	update_want(p);
 }
 
 void via_credit_trim(struct via_pool *p, struct via_credit *c, u32 pipe,
@@ -183,18 +184,18 @@ void via_credit_trim(struct via_pool *p, struct via_credit *c, u32 pipe,
 {
 	via_credit_see(c);
 	if (c->mine > pipe + keep)
-		drop(p, c, c->mine - pipe - keep);
-	want(p);
+		drop_credit(p, c, c->mine - pipe - keep);
+	update_want(p);
 }
 
 void via_credit_end(struct via_pool *p, struct via_credit *c)
 {
-	leave(p, c);
+	leave_queue(p, c);
 	via_credit_see(c);
-	drop(p, c, c->mine);
+	drop_credit(p, c, c->mine);
 	if (!p->nholders && list_empty(&p->waiters))
 		p->shut = false;
-	want(p);
+	update_want(p);
 }
 
 void via_pool_told(struct via_pool *p, u32 share, u32 now_ms)
@@ -210,7 +211,7 @@ void via_pool_told(struct via_pool *p, u32 share, u32 now_ms)
 		p->bound = max(p->part / VIA_CONG_PARTS, 1u);
 		p->part %= VIA_CONG_PARTS;
 	}
-	want(p);
+	update_want(p);
 }
 
 u32 via_pool_pause(const struct via_pool *p)
@@ -235,22 +236,22 @@ struct via_credit *via_pool_serve(struct via_pool *p, struct via_work *work)
 	u32 n = 0;
 
 	/* One that has its most is not given more, and leaves. */
-	while ((c = first_waiter(p, work)) && held(c) >= c->most)
-		leave(p, c);
+	while ((c = first_waiter(p, work)) && held_credit(c) >= c->most)
+		leave_queue(p, c);
 	if (c)
 		n = via_pool_free(p);
 	if (!n) {
-		want(p);
+		update_want(p);
 		return NULL;
 	}
-	n = min(min(n, c->turn), c->most - held(c));
-	hold(p, c, n);
+	n = min(min(n, c->turn), c->most - held_credit(c));
+	hold_credit(p, c, n);
 	c->turn -= n;
 	if (!c->turn) {
 		c->turn = VIA_CREDIT_TURN;
 		list_move_tail(&c->wait, &p->waiters);
 	}
-	want(p);
+	update_want(p);
 	return c;
 }
 

@@ -37,7 +37,8 @@ u64 via_delack_ns(u32 rtt, u32 delay, bool reliable)
 	return max(2 * rtt - rtt / 4, delay) * (u64)NS_PER_US;
 }
 
-static void note(struct via_delack *d, const struct via_delack_now *now)
+static void note_rx_sample(struct via_delack *d,
+			   const struct via_delack_now *now)
 {
 	d->interval = d->interval ? via_sample_interval(now->next - d->seen, now->ns - d->at,
 				     now->delay) : 1;
@@ -60,14 +61,14 @@ void via_delack_watch(struct via_delack *d, const struct via_delack_now *now)
 		due = now->ns + now->delay;	/* what has just come */
 	else if (!owed_before(d, now->acked))
 		due = d->at + now->delay;
-	note(d, now);
+	note_rx_sample(d, now);
 	d->due = due;
 }
 
 void via_delack_again(struct via_delack *d, const struct via_delack_now *now,
 		      u64 full)
 {
-	note(d, now);
+	note_rx_sample(d, now);
 	/* A transmitter that is full is not asked after each delay. */
 	d->due = now->ns + (d->late == now->next ? full : now->delay);
 }
@@ -97,7 +98,8 @@ static void timed_out(struct via_delack *d, u64 now)
  * sample tells its pace.  One that stands still tells nothing; where each CPU has
  * one of its own, the frame may wait for two delays.
  */
-static u64 waited(const struct via_delack *d, const struct via_delack_now *now)
+static u64 frame_waited(const struct via_delack *d,
+			const struct via_delack_now *now)
 {
 	u64 took = now->ns - d->at, all = now->cycles - d->at_cycles;
 	u64 own = now->cycles - d->pushed_cycles;
@@ -121,11 +123,11 @@ bool via_delack_expired(struct via_delack *d, const struct via_delack_now *now,
 	}
 	if (now->ns + VIA_SAMPLE_GAP_NS < d->due)
 		return false;
-	*age = waited(d, now);
+	*age = frame_waited(d, now);
 	if (!owed_before(d, now->acked)) {
 		d->due = now->ns + now->delay - min(*age, now->ns - d->at);
 		if (d->due > now->ns + VIA_SAMPLE_GAP_NS) {
-			note(d, now);
+			note_rx_sample(d, now);
 			return false;
 		}
 	}

@@ -11,25 +11,25 @@ void via_incast_init(struct via_incast *c, u32 now_ms)
 	c->began = now_ms;
 }
 
-static u32 hosts(const struct via_incast *c)
+static u32 count_hosts(const struct via_incast *c)
 {
 	return max(c->hosts, c->before);
 }
 
 /* The windows that the hosts find themselves. */
-static u32 enough(const struct via_incast *c)
+static u32 least_total(const struct via_incast *c)
 {
-	return hosts(c) * VIA_CONG_MIN;
+	return count_hosts(c) * VIA_CONG_MIN;
 }
 
-static void tell(struct via_incast *c)
+static void tell_share(struct via_incast *c)
 {
 	u32 share = 0;
 
-	if (c->total >= enough(c))
+	if (c->total >= least_total(c))
 		c->total = 0;
 	if (c->total)
-		share = max(c->total * VIA_CONG_PARTS / hosts(c), 1u);
+		share = max(c->total * VIA_CONG_PARTS / count_hosts(c), 1u);
 	if (share != c->share)
 		WRITE_ONCE(c->share, share);
 }
@@ -78,32 +78,33 @@ void via_incast_asked(struct via_incast *c, struct via_incast_host *h, u32 frame
 			c->total++;
 		next_round(c);
 	}
-	tell(c);
+	tell_share(c);
 }
 
 /*
  * Half a window comes between two frames that ask, or all of it where it is one
  * frame.  Larger ones are the senders' own matter.
  */
-static bool small(const struct via_incast *c)
+static bool are_windows_small(const struct via_incast *c)
 {
 	return c->came <= c->asked * VIA_CONG_MIN;
 }
 
 void via_incast_lost(struct via_incast *c, struct via_incast_host *h)
 {
-	u32 n = hosts(c);
+	u32 n = count_hosts(c);
 
-	if (h->round == c->round || enough(c) <= VIA_INCAST_MIN)
+	if (h->round == c->round || least_total(c) <= VIA_INCAST_MIN)
 		return;
 	h->round = c->round;
 	c->lossy++;
 	/* One host with a bad wire of its own is not the port's. */
-	if (c->deaf || c->lossy < max(2u, n / 32) || (!c->total && !small(c)))
+	if (c->deaf || c->lossy < max(2u, n / 32) ||
+	    (!c->total && !are_windows_small(c)))
 		return;
-	c->total = max(c->total ? c->total * 7 / 8 : enough(c) * 3 / 4,
+	c->total = max(c->total ? c->total * 7 / 8 : least_total(c) * 3 / 4,
 		       VIA_INCAST_MIN);
 	c->deaf = VIA_INCAST_DEAF;
 	next_round(c);
-	tell(c);
+	tell_share(c);
 }

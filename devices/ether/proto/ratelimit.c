@@ -20,7 +20,7 @@ void via_limit_init(struct via_limit *l, u32 hz)
  * @gain, and there is none if that is a whole bucket ahead.  64 bits do not
  * wrap.
  */
-static bool take(atomic64_t *bucket, u64 now, u64 gain, u32 burst)
+static bool take_tokens(atomic64_t *bucket, u64 now, u64 gain, u32 burst)
 {
 	u64 most = now + (burst - 1) * gain, full;
 	s64 old = atomic64_read(bucket);
@@ -60,11 +60,13 @@ bool via_limit_answer(struct via_limit *l, u64 now, enum via_limit_kind kind,
 	now <<= VIA_LIMIT_SHIFT;
 	/* The asker's first: what it may not have costs the others nothing. */
 	asker = &l->asker[kind][bucket_of(l, addr, len, epoch)];
-	if (!take(asker, now, l->second / VIA_LIMIT_ASKER, VIA_LIMIT_ASKER))
+	if (!take_tokens(asker, now, l->second / VIA_LIMIT_ASKER,
+			 VIA_LIMIT_ASKER))
 		return false;
 	if (kind == VIA_LIMIT_CHALLENGE || kind == VIA_LIMIT_NAME)
-		return take(&l->nic[kind], now, l->second / VIA_LIMIT_CHALLENGES,
-			    VIA_LIMIT_CHALLENGE_BURST);
-	return take(&l->nic[kind], now, l->second / VIA_LIMIT_ANSWERS,
-		    VIA_LIMIT_ANSWER_BURST);
+		return take_tokens(&l->nic[kind], now,
+				   l->second / VIA_LIMIT_CHALLENGES,
+				   VIA_LIMIT_CHALLENGE_BURST);
+	return take_tokens(&l->nic[kind], now, l->second / VIA_LIMIT_ANSWERS,
+			   VIA_LIMIT_ANSWER_BURST);
 }

@@ -44,7 +44,8 @@ u64 via_rto_ns(const struct via_rto *r, const struct via_rto_path *path)
 }
 
 /* From here on: what is as it is at the next sample has not moved. */
-static void note(struct via_rto *r, u32 una, u32 nxt, u64 now, u64 timeout)
+static void note_tx_sample(struct via_rto *r, u32 una, u32 nxt, u64 now,
+			   u64 timeout)
 {
 	r->interval = via_sample_interval(nxt - r->seen, now - r->at, timeout);
 	r->seen = nxt;
@@ -54,14 +55,14 @@ static void note(struct via_rto *r, u32 una, u32 nxt, u64 now, u64 timeout)
 }
 
 /* Has a frame arrived since the last sample, or was there none in flight? */
-static bool moved(const struct via_rto *r, u32 una)
+static bool has_flight_moved(const struct via_rto *r, u32 una)
 {
 	return una != r->acked || r->acked == r->seen || r->news;
 }
 
 void via_rto_start(struct via_rto *r, u32 una, u32 nxt, u64 now, u64 timeout)
 {
-	note(r, una, nxt, now, timeout);
+	note_tx_sample(r, una, nxt, now, timeout);
 	r->interval = 1;
 	r->excused = false;
 	r->due = now + timeout;
@@ -69,13 +70,13 @@ void via_rto_start(struct via_rto *r, u32 una, u32 nxt, u64 now, u64 timeout)
 
 bool via_rto_sample(struct via_rto *r, u32 una, u32 nxt, u64 now, u64 timeout)
 {
-	bool later = moved(r, una);
+	bool later = has_flight_moved(r, una);
 
 	if (later) {
 		r->excused = false;
 		r->due = now + timeout;
 	}
-	note(r, una, nxt, now, timeout);
+	note_tx_sample(r, una, nxt, now, timeout);
 	return later;
 }
 
@@ -84,7 +85,8 @@ bool via_rto_sample(struct via_rto *r, u32 una, u32 nxt, u64 now, u64 timeout)
  * CPU; the time, that the peer had one to answer: on a short way the retries
  * take half of it.
  */
-static bool unanswered(const struct via_rto *r, const struct via_rto_now *now)
+static bool is_peer_unanswering(const struct via_rto *r,
+				const struct via_rto_now *now)
 {
 	return r->retries >= now->tries &&
 	       (long)(now->tick - r->stuck) >= (long)now->dead;
@@ -97,7 +99,7 @@ static enum via_rto_act timed_out(struct via_rto *r,
 		r->stuck = now->tick;
 		r->black_hole = false;
 	}
-	if (reliable && unanswered(r, now))
+	if (reliable && is_peer_unanswering(r, now))
 		return VIA_RTO_GIVE_UP;
 	r->retries++;
 	r->again = now->nxt;
@@ -122,7 +124,7 @@ enum via_rto_act via_rto_expired(struct via_rto *r,
 {
 	u64 late = max_t(u64, via_rto_ns(r, path) / 4, VIA_RTO_LATE_NS);
 
-	if (moved(r, now->una) || now->starved) {
+	if (has_flight_moved(r, now->una) || now->starved) {
 		r->excused = false;
 		return VIA_RTO_NOTHING;
 	}
@@ -137,7 +139,7 @@ enum via_rto_act via_rto_expired(struct via_rto *r,
 
 void via_rto_rearm(struct via_rto *r, u32 una, u32 nxt, u64 now, u64 timeout)
 {
-	note(r, una, nxt, now, timeout);
+	note_tx_sample(r, una, nxt, now, timeout);
 	r->due = now + timeout;
 }
 

@@ -16,7 +16,7 @@ void via_token_init(struct via_token *p, u32 now)
  * long ago as well: both are made again.  A look at the clock that is older than
  * another CPU's changes nothing.
  */
-static void renew(struct via_token *p, u32 period)
+static void renew_secret(struct via_token *p, u32 period)
 {
 	if (likely((s32)(period - p->period) <= 0))
 		return;
@@ -38,8 +38,8 @@ void via_token_of_init(struct via_token_of *of, const u8 *asker, u32 asker_len,
 	of->epoch = epoch;
 }
 
-static u64 compute(const struct via_token_of *of, const siphash_key_t *secret,
-		   u32 which)
+static u64 compute_token(const struct via_token_of *of,
+			 const siphash_key_t *secret, u32 which)
 {
 	u64 hash = siphash(of, sizeof(*of), secret) & ~(u64)1;
 
@@ -51,9 +51,9 @@ u64 via_token_make(struct via_token *p, u32 now, const struct via_token_of *of)
 {
 	u32 which;
 
-	renew(p, now / VIA_TOKEN_SECONDS);
+	renew_secret(p, now / VIA_TOKEN_SECONDS);
 	which = p->period % 2;
-	return compute(of, &p->secret[which], which);
+	return compute_token(of, &p->secret[which], which);
 }
 
 bool via_token_holds(struct via_token *p, u32 now,
@@ -63,7 +63,7 @@ bool via_token_holds(struct via_token *p, u32 now,
 
 	if (!token)
 		return false;
-	renew(p, now / VIA_TOKEN_SECONDS);
+	renew_secret(p, now / VIA_TOKEN_SECONDS);
 	/* As long for any two: no branch is taken on a part of them. */
-	return !(compute(of, &p->secret[which], which) ^ token);
+	return !(compute_token(of, &p->secret[which], which) ^ token);
 }

@@ -171,7 +171,7 @@ bool via_win_arrived(const struct via_win_tx *w, u32 seq)
 }
 
 /* From here on losses are looked for, until @lossy is false again. */
-static void look(struct via_win_tx *w)
+static void look_for_losses(struct via_win_tx *w)
 {
 	if (w->lossy)
 		return;
@@ -188,7 +188,7 @@ static void mark_lost(struct via_win_tx *w, u32 seq)
 }
 
 /* A frame has no bits any more: it was sent again, or has arrived. */
-static void forget(struct via_win_tx *w, u32 seq)
+static void forget_bits(struct via_win_tx *w, u32 seq)
 {
 	struct via_win_bits *b;
 	u64 bit;
@@ -206,10 +206,10 @@ static void forget(struct via_win_tx *w, u32 seq)
 	}
 }
 
-static void transmitted(struct via_win_tx *w, u32 seq)
+static void note_transmitted(struct via_win_tx *w, u32 seq)
 {
-	look(w);
-	forget(w, seq);
+	look_for_losses(w);
+	forget_bits(w, seq);
 	via_win_rec(w, seq)->order = ++w->order;
 	link_in(w, seq);
 }
@@ -218,7 +218,7 @@ void via_win_resent(struct via_win_tx *w, u32 seq)
 {
 	struct via_win_record *r = via_win_rec(w, seq);
 
-	transmitted(w, seq);
+	note_transmitted(w, seq);
 	if (w->timed && r->lost_by != VIA_LOST_TIMED) {
 		r->lost_by = VIA_LOST_TIMED;
 		w->undo_retrans++;
@@ -226,7 +226,7 @@ void via_win_resent(struct via_win_tx *w, u32 seq)
 }
 
 /* Frames in flight belong to the last round of losses; @recover may be old. */
-static bool recovers(const struct via_win_tx *w)
+static bool is_recovering(const struct via_win_tx *w)
 {
 	u32 left = w->recover - w->una;
 
@@ -236,7 +236,7 @@ static bool recovers(const struct via_win_tx *w)
 /* Once for all losses of one round. */
 static void enter_cwr(struct via_win_tx *w)
 {
-	if (recovers(w))
+	if (is_recovering(w))
 		return;
 	/* Those of the last round were losses. */
 	if (w->undo_marker && w->reorder > VIA_WIN_REORDER)
@@ -278,9 +278,9 @@ void via_win_probe(struct via_win_tx *w)
 		b = bits_of(w, --seq);
 		bit = bit_of(w, seq);
 	} while (b->sacked & bit);
-	look(w);
+	look_for_losses(w);
 	if (!(b->lost & bit)) {
-		forget(w, seq);
+		forget_bits(w, seq);
 		mark_lost(w, seq);
 	}
 	/* So much later than all the others that it proves them lost. */
@@ -294,13 +294,13 @@ bool via_win_timeout(struct via_win_tx *w)
 	u32 seq;
 	u64 bit;
 
-	look(w);
+	look_for_losses(w);
 	for (seq = w->una; seq != w->nxt; seq++) {
 		b = bits_of(w, seq);
 		bit = bit_of(w, seq);
 		if ((b->sacked | b->lost) & bit)
 			continue;
-		forget(w, seq);
+		forget_bits(w, seq);
 		mark_lost(w, seq);
 	}
 	w->lossy = w->lost;
@@ -316,7 +316,7 @@ bool via_win_timeout(struct via_win_tx *w)
 	return again;
 }
 
-static void saw(struct via_win_tx *w, u32 seq)
+static void note_order(struct via_win_tx *w, u32 seq)
 {
 	u32 order = via_win_rec(w, seq)->order;
 
@@ -325,13 +325,13 @@ static void saw(struct via_win_tx *w, u32 seq)
 }
 
 /* Are there not enough later transmissions that have arrived? */
-static bool hopeful(const struct via_win_tx *w, const struct via_win_record *r,
-		    u32 reorder)
+static bool may_still_come(const struct via_win_tx *w,
+			   const struct via_win_record *r, u32 reorder)
 {
 	return via_seq_before(w->seen, r->order + reorder);
 }
 
-static void overtake(struct via_win_tx *w, u32 seq)
+static void overtake_frame(struct via_win_tx *w, u32 seq)
 {
 	mark_lost(w, seq);
 	enter_cwr(w);
@@ -354,22 +354,22 @@ static void find_lost(struct via_win_tx *w)
 		bit = bit_of(w, w->judged);
 		if ((b->sacked | b->lost | b->again) & bit)
 			continue;
-		if (hopeful(w, via_win_rec(w, w->judged), reorder))
+		if (may_still_come(w, via_win_rec(w, w->judged), reorder))
 			break;
-		overtake(w, w->judged);
+		overtake_frame(w, w->judged);
 	}
 	while (w->first != VIA_WIN_NONE &&
-	       !hopeful(w, &w->rec[w->first], reorder)) {
+	       !may_still_come(w, &w->rec[w->first], reorder)) {
 		seq = w->una + ((w->first - w->una) & w->mask);
 		link_out(w, seq);
-		overtake(w, seq);
+		overtake_frame(w, seq);
 	}
 }
 
-static void arrived(struct via_win_tx *w, u32 seq)
+static void note_arrived(struct via_win_tx *w, u32 seq)
 {
-	saw(w, seq);
-	forget(w, seq);
+	note_order(w, seq);
+	forget_bits(w, seq);
 	bits_of(w, seq)->sacked |= bit_of(w, seq);
 	w->sacked++;
 	w->news = true;
@@ -385,7 +385,7 @@ static void take_range(struct via_win_tx *w, u32 seq, u32 n)
 		p = piece_of(w->mask, seq, n);
 		fresh = via_bits(p.n) & ~(w->bits[p.word].sacked >> p.shift);
 		for (; fresh; fresh &= fresh - 1)
-			arrived(w, seq + __ffs64(fresh));
+			note_arrived(w, seq + __ffs64(fresh));
 	}
 }
 
@@ -397,10 +397,10 @@ u32 __via_win_ack(struct via_win_tx *w, u32 ack, const struct via_range *range,
 	w->news = false;
 	if (n > via_win_flight(w))
 		return 0;
-	look(w);
+	look_for_losses(w);
 	for (i = 0; i < n; i++) {
-		saw(w, w->una + i);
-		forget(w, w->una + i);
+		note_order(w, w->una + i);
+		forget_bits(w, w->una + i);
 	}
 	w->una = ack;
 	if (via_seq_before(w->judged, ack))
@@ -417,9 +417,9 @@ u32 __via_win_ack(struct via_win_tx *w, u32 ack, const struct via_range *range,
 	 * them: una is awaited.  As if it were sent at this moment.
 	 */
 	if (via_win_arrived(w, ack))
-		transmitted(w, ack);
+		note_transmitted(w, ack);
 	find_lost(w);
-	if (!recovers(w)) {
+	if (!is_recovering(w)) {
 		w->timed = false;
 		w->lossy = w->sacked || w->lost || w->first != VIA_WIN_NONE;
 	}
@@ -434,7 +434,7 @@ void via_win_rx_init(struct via_win_rx *w, u32 next, u32 limit)
 }
 
 /* Is a frame of the ring's held? */
-static inline bool holds(const struct via_win_rx *w, u32 seq)
+static inline bool holds_frame(const struct via_win_rx *w, u32 seq)
 {
 	u32 at = seq & (w->size - 1);
 
@@ -451,7 +451,7 @@ enum via_win_verdict __via_win_place(const struct via_win_rx *w, u32 seq)
 		return VIA_WIN_DUP;
 	if (d >= w->limit)
 		return VIA_WIN_BEYOND;
-	return d < w->size && holds(w, seq) ? VIA_WIN_DUP : VIA_WIN_HOLD;
+	return d < w->size && holds_frame(w, seq) ? VIA_WIN_DUP : VIA_WIN_HOLD;
 }
 
 u32 via_win_rx_wants(const struct via_win_rx *w, u32 seq)
@@ -488,7 +488,7 @@ bool __via_win_taken(struct via_win_rx *w)
 {
 	u32 at = w->next & (w->size - 1);
 
-	if (!holds(w, w->next))
+	if (!holds_frame(w, w->next))
 		return false;
 	w->bits[at / 64] &= ~((u64)1 << (at % 64));
 	w->held--;
@@ -496,7 +496,7 @@ bool __via_win_taken(struct via_win_rx *w)
 }
 
 /* The first frame in seq..@end - 1 that is held, or is not; @end: none. */
-static u32 find(const struct via_win_rx *w, u32 seq, u32 end, bool held)
+static u32 find_held(const struct via_win_rx *w, u32 seq, u32 end, bool held)
 {
 	struct piece p;
 	u64 bits;
@@ -517,7 +517,7 @@ bool via_win_held(const struct via_win_rx *w, u32 *seq)
 {
 	if (!w->held || !via_seq_before(*seq, w->end))
 		return false;
-	*seq = find(w, *seq, w->end, true);
+	*seq = find_held(w, *seq, w->end, true);
 	return *seq != w->end;
 }
 
@@ -528,11 +528,11 @@ static u32 some_ranges(const struct via_win_rx *w, u32 *seq, u32 end,
 	u32 n, from;
 
 	for (n = 0; n < max; n++) {
-		from = find(w, *seq, end, true);
+		from = find_held(w, *seq, end, true);
 		*seq = from;
 		if (from == end)
 			break;
-		*seq = find(w, from, end, false);
+		*seq = find_held(w, from, end, false);
 		range[n].start = from - w->next - 1;
 		range[n].count = *seq - from;
 	}
@@ -547,7 +547,7 @@ u32 via_win_ranges(struct via_win_rx *w, struct via_range *range)
 	if (likely(!w->held))
 		return 0;
 	n = some_ranges(w, &seq, w->end, range, VIA_WIN_RANGES);
-	if (find(w, seq, w->end, true) == w->end)
+	if (find_held(w, seq, w->end, true) == w->end)
 		return n;
 	if (w->told - first < w->end - first) {
 		/* Those from there on; what room is left is for the first. */
