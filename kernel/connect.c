@@ -277,7 +277,7 @@ static int via_conn_fetch(struct via_vi *vi, u32 attempt,
 	return ret == VIA_VERDICT_NONE ? VIA_R_INVALID_STATE : ret;
 }
 
-static bool settled(const struct via_vi *vi, u32 attempt)
+static bool vi_settled(const struct via_vi *vi, u32 attempt)
 {
 	return READ_ONCE(vi->verdict) != VIA_R_NOT_DONE ||
 	       READ_ONCE(vi->attempt) != attempt ||
@@ -295,7 +295,7 @@ static long via_conn_sleep(struct via_vi *vi, u32 attempt)
 		       (long)(READ_ONCE(vi->deadline) - via_now());
 		left = max(left, 0L);
 		left = wait_event_interruptible_timeout(vi->conn_wait,
-							settled(vi, attempt),
+							vi_settled(vi, attempt),
 							left);
 	} while (!left && !via_conn_overdue(vi));
 	return left;

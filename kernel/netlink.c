@@ -159,7 +159,7 @@ static int nic_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len ?: ret;
 }
 
-static int attach(struct sk_buff *skb, struct genl_info *info)
+static int attach_device(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *index = info->attrs[VIA_NL_A_IFINDEX];
 	const struct nlattr *driver = info->attrs[VIA_NL_A_DRIVER];
@@ -219,7 +219,7 @@ static bool driver_of(struct via_nic *nic, char *name)
 	return true;
 }
 
-static int detach(struct sk_buff *skb, struct genl_info *info)
+static int detach_device(struct sk_buff *skb, struct genl_info *info)
 {
 	struct via_nic *nic = via_nl_nic(genl_info_net(info), info->attrs,
 					 info->extack);
@@ -344,13 +344,13 @@ static const struct genl_ops ops[] = {
 		.flags	 = GENL_ADMIN_PERM,
 		.policy	 = attach_policy,
 		.maxattr = VIA_NL_A_MAX,
-		.doit	 = attach,
+		.doit	 = attach_device,
 	}, {
 		.cmd	 = VIA_NL_CMD_DETACH,
 		.flags	 = GENL_UNS_ADMIN_PERM,
 		.policy	 = nic_policy,
 		.maxattr = VIA_NL_A_MAX,
-		.doit	 = detach,
+		.doit	 = detach_device,
 	}, {
 		.cmd	 = VIA_NL_CMD_PEER_GET,
 		.flags	 = GENL_UNS_ADMIN_PERM,

@@ -126,8 +126,8 @@ static u32 count_peers(const struct nlattr *peers)
  * readers of its list: a NIC that is being unregistered waits for one change at
  * most, under RTNL, because the mutex is taken before the read side begins.
  */
-static int edit(struct via_nic *nic, const struct via_peers_edit *e,
-		struct netlink_ext_ack *extack)
+static int edit_peers(struct via_nic *nic, const struct via_peers_edit *e,
+		      struct netlink_ext_ack *extack)
 {
 	enum via_refusal why = VIA_REFUSE_NONE;
 	int ret, idx;
@@ -153,7 +153,7 @@ static int edit(struct via_nic *nic, const struct via_peers_edit *e,
 	return via_nl_refuse(extack, why, ret);
 }
 
-static int change(struct genl_info *info, struct via_peers_edit *e)
+static int change_peers(struct genl_info *info, struct via_peers_edit *e)
 {
 	const struct nlattr *peers = info->attrs[VIA_NL_A_PEERS];
 	u32 room = peers ? count_peers(peers) : 0;
@@ -172,7 +172,7 @@ static int change(struct genl_info *info, struct via_peers_edit *e)
 	if (ret >= 0) {
 		e->n = ret;
 		e->rule = rule;
-		ret = edit(nic, e, info->extack);
+		ret = edit_peers(nic, e, info->extack);
 	}
 	if (rule)
 		memzero_explicit(rule, room * sizeof(*rule));
@@ -181,7 +181,7 @@ static int change(struct genl_info *info, struct via_peers_edit *e)
 	return ret;
 }
 
-static int set(struct genl_info *info)
+static int set_peers(struct genl_info *info)
 {
 	struct via_peers_edit e = {
 		.how = info->attrs[VIA_NL_A_ONLY] ? VIA_PEERS_ONLY :
@@ -192,7 +192,7 @@ static int set(struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "the hosts to add are missing");
 		return -EINVAL;
 	}
-	return change(info, &e);
+	return change_peers(info, &e);
 }
 
 int via_nl_peer_set(struct sk_buff *skb, struct genl_info *info)
@@ -201,7 +201,7 @@ int via_nl_peer_set(struct sk_buff *skb, struct genl_info *info)
 				VIA_NL_A_MAX, set_policy, info->extack);
 
 	if (!ret)
-		ret = set(info);
+		ret = set_peers(info);
 	/* An answer with an error has the message in it. */
 	memzero_explicit(genlmsg_data(info->genlhdr),
 			 genlmsg_len(info->genlhdr));
@@ -215,7 +215,7 @@ int via_nl_peer_del(struct sk_buff *skb, struct genl_info *info)
 						     VIA_PEERS_ANY,
 	};
 
-	return change(info, &e);
+	return change_peers(info, &e);
 }
 
 /* cb->args: [0] the NIC, a reference is held; [1] hosts told so far. */

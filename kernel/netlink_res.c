@@ -101,7 +101,8 @@ static int put_process(struct sk_buff *skb, const struct via_file *f)
 }
 
 /* The beginning of each object; NULL: no room. */
-static void *begin(const struct via_res_part *p, const struct via_file *f)
+static void *begin_object(const struct via_res_part *p,
+			  const struct via_file *f)
 {
 	const struct sock *sk = NETLINK_CB(p->cb->skb).sk;
 	void *hdr = genlmsg_put(p->skb, NETLINK_CB(p->cb->skb).portid,
@@ -122,7 +123,7 @@ static void *begin(const struct via_res_part *p, const struct via_file *f)
 	return hdr;
 }
 
-static int end(const struct via_res_part *p, void *hdr, bool full)
+static int end_object(const struct via_res_part *p, void *hdr, bool full)
 {
 	if (full) {
 		genlmsg_cancel(p->skb, hdr);
@@ -163,7 +164,7 @@ static int put_vi(const struct via_res_part *p, const struct via_file *f,
 		  const struct via_vi_view *v)
 {
 	struct sk_buff *skb = p->skb;
-	void *hdr = begin(p, f);
+	void *hdr = begin_object(p, f);
 	bool full;
 
 	if (!hdr)
@@ -183,7 +184,7 @@ static int put_vi(const struct via_res_part *p, const struct via_file *f,
 	       (v->remote.host_len &&
 		nla_put(skb, VIA_NL_A_REMOTE, v->remote.host_len,
 			v->remote.host));
-	return end(p, hdr, full);
+	return end_object(p, hdr, full);
 }
 
 static int dump_vis(const struct via_res_part *p)
@@ -204,7 +205,7 @@ static int dump_vis(const struct via_res_part *p)
 static int put_mr(const struct via_res_part *p, const struct via_file *f,
 		  const struct via_mem_view *v)
 {
-	void *hdr = begin(p, f);
+	void *hdr = begin_object(p, f);
 	bool full;
 
 	if (!hdr)
@@ -215,7 +216,7 @@ static int put_mr(const struct via_res_part *p, const struct via_file *f,
 	       nla_put_u32(p->skb, VIA_NL_A_PAGES, v->npages) ||
 	       nla_put_u32(p->skb, VIA_NL_A_RIGHTS, v->rights) ||
 	       nla_put_u32(p->skb, VIA_NL_A_PTAG, v->ptag);
-	return end(p, hdr, full);
+	return end_object(p, hdr, full);
 }
 
 static int mrs_of(const struct via_res_part *p, struct via_file *f)
@@ -235,7 +236,7 @@ static int mrs_of(const struct via_res_part *p, struct via_file *f)
 static int put_cq(const struct via_res_part *p, const struct via_file *f,
 		  const struct via_cq_view *v)
 {
-	void *hdr = begin(p, f);
+	void *hdr = begin_object(p, f);
 	bool full;
 
 	if (!hdr)
@@ -244,7 +245,7 @@ static int put_cq(const struct via_res_part *p, const struct via_file *f,
 	       nla_put_u32(p->skb, VIA_NL_A_ENTRIES, v->entries) ||
 	       nla_put_u32(p->skb, VIA_NL_A_USED, v->used) ||
 	       nla_put_u32(p->skb, VIA_NL_A_QUEUES, v->queues);
-	return end(p, hdr, full);
+	return end_object(p, hdr, full);
 }
 
 static int cqs_of(const struct via_res_part *p, struct via_file *f)
@@ -295,7 +296,7 @@ static int put_conn(const struct via_res_part *p, const struct via_file *f,
 		    const struct via_net_addr *remote)
 {
 	struct sk_buff *skb = p->skb;
-	void *hdr = begin(p, f);
+	void *hdr = begin_object(p, f);
 	bool full;
 
 	if (!hdr)
@@ -309,23 +310,23 @@ static int put_conn(const struct via_res_part *p, const struct via_file *f,
 			 remote->host) ||
 		 nla_put(skb, VIA_NL_A_REMOTE_DISC, remote->disc_len,
 			 remote->disc)));
-	return end(p, hdr, full);
+	return end_object(p, hdr, full);
 }
 
 static int put_backlog(const struct via_res_part *p,
 		       const struct via_conn_view *v)
 {
 	struct sk_buff *skb = p->skb;
-	void *hdr = begin(p, v->file);
+	void *hdr = begin_object(p, v->file);
 
 	if (!hdr)
 		return -EMSGSIZE;
-	return end(p, hdr,
-		   nla_put_u32(skb, VIA_NL_A_CONN, VIA_NL_CONN_LISTEN) ||
-		   nla_put(skb, VIA_NL_A_LOCAL_DISC, v->local.disc_len,
-			   v->local.disc) ||
-		   nla_put_u32(skb, VIA_NL_A_ENTRIES, v->most) ||
-		   nla_put_u32(skb, VIA_NL_A_USED, v->count));
+	return end_object(p, hdr,
+			  nla_put_u32(skb, VIA_NL_A_CONN, VIA_NL_CONN_LISTEN) ||
+			  nla_put(skb, VIA_NL_A_LOCAL_DISC, v->local.disc_len,
+				  v->local.disc) ||
+			  nla_put_u32(skb, VIA_NL_A_ENTRIES, v->most) ||
+			  nla_put_u32(skb, VIA_NL_A_USED, v->count));
 }
 
 static int dump_waiters(const struct via_res_part *p)

@@ -16,7 +16,7 @@ void via_order_node_init(struct via_order_node *n)
 }
 EXPORT_SYMBOL_GPL(via_order_node_init);
 
-static bool less(struct rb_node *a, const struct rb_node *b)
+static bool is_key_less(struct rb_node *a, const struct rb_node *b)
 {
 	return rb_entry(a, struct via_order_node, node)->key <
 	       rb_entry(b, struct via_order_node, node)->key;
@@ -25,7 +25,7 @@ static bool less(struct rb_node *a, const struct rb_node *b)
 void via_order_add(struct via_order *o, struct via_order_node *n, u64 key)
 {
 	n->key = key;
-	rb_add_cached(&n->node, &o->root, less);
+	rb_add_cached(&n->node, &o->root, is_key_less);
 }
 EXPORT_SYMBOL_GPL(via_order_add);
 

@@ -68,7 +68,7 @@ struct via_policy {
 };
 
 /* False: the device has no hosts, or does not say what they belong to. */
-static bool keeps(const struct via_nic *nic)
+static bool keeps_policy(const struct via_nic *nic)
 {
 	return nic->ops->peers_edit && (nic->netdev || nic->port);
 }
@@ -81,7 +81,7 @@ static bool is_of(const struct via_policy *p, const struct via_nic *nic)
 			       !memcmp(p->addr, nic->addr, p->addr_len)));
 }
 
-static struct via_policy *find(const struct via_nic *nic)
+static struct via_policy *find_policy(const struct via_nic *nic)
 {
 	struct via_policy *p;
 
@@ -130,7 +130,7 @@ static void free_policy(struct via_policy *p)
 	kvfree(p);
 }
 
-static void drop(struct via_policy *p)
+static void drop_policy(struct via_policy *p)
 {
 	lockdep_assert_held(&via_policies_mutex);
 	list_del(&p->link);
@@ -144,10 +144,10 @@ int via_policy_apply(struct via_nic *nic)
 	struct via_policy *p;
 	int ret = 0, idx;
 
-	if (!keeps(nic))
+	if (!keeps_policy(nic))
 		return 0;
 	mutex_lock(&via_policies_mutex);
-	p = find(nic);
+	p = find_policy(nic);
 	if (!p && listed_elsewhere(nic)) {
 		/* No limit: one for each interface that comes. */
 		p = new_policy(nic, 0);
@@ -181,10 +181,10 @@ void via_policy_log(const struct via_nic *nic)
 	bool listed = false;
 	u32 n = 0;
 
-	if (!keeps(nic))
+	if (!keeps_policy(nic))
 		return;
 	mutex_lock(&via_policies_mutex);
-	p = find(nic);
+	p = find_policy(nic);
 	if (p) {
 		listed = p->listed;
 		n = p->n;
@@ -202,10 +202,10 @@ void via_policy_release(const struct via_nic *nic)
 {
 	struct via_policy *p;
 
-	if (!keeps(nic))
+	if (!keeps_policy(nic))
 		return;
 	mutex_lock(&via_policies_mutex);
-	p = find(nic);
+	p = find_policy(nic);
 	if (p)
 		p->used = false;
 	mutex_unlock(&via_policies_mutex);
@@ -225,17 +225,17 @@ static bool make_room(const struct via_nic *nic)
 		if (!oldest && !p->netdev && !p->used)
 			oldest = p;
 	}
-	if (n < VIA_POLICIES_MAX || find(nic))
+	if (n < VIA_POLICIES_MAX || find_policy(nic))
 		return true;
 	if (oldest)
-		drop(oldest);
+		drop_policy(oldest);
 	return oldest;
 }
 
 /* Room for what the change makes, so that it cannot fail afterwards. */
-static struct via_policy *reserve(struct via_nic *nic,
-				  const struct via_peers_edit *edit,
-				  enum via_refusal *why)
+static struct via_policy *reserve_policy(struct via_nic *nic,
+					 const struct via_peers_edit *edit,
+					 enum via_refusal *why)
 {
 	struct via_peers_state of = {};
 	bool ok;
@@ -261,14 +261,14 @@ static struct via_policy *reserve(struct via_nic *nic,
 }
 
 /* In the place of what was kept. */
-static void keep(const struct via_nic *nic, struct via_policy *p)
+static void keep_policy(const struct via_nic *nic, struct via_policy *p)
 {
 	struct via_policy *old;
 
 	mutex_lock(&via_policies_mutex);
-	old = find(nic);
+	old = find_policy(nic);
 	if (old)
-		drop(old);
+		drop_policy(old);
 	p->used = true;
 	if (p->listed || listed_elsewhere(nic)) {
 		list_add_tail(&p->link, &via_policies);
@@ -286,9 +286,9 @@ int via_policy_edit(struct via_nic *nic, const struct via_peers_edit *edit,
 	int ret;
 
 	lockdep_assert_held(&nic->admin_mutex);
-	if (!keeps(nic))
+	if (!keeps_policy(nic))
 		return nic->ops->peers_edit(nic, edit, why);
-	p = reserve(nic, edit, why);
+	p = reserve_policy(nic, edit, why);
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	ret = nic->ops->peers_edit(nic, edit, why);
@@ -298,7 +298,7 @@ int via_policy_edit(struct via_nic *nic, const struct via_peers_edit *edit,
 	}
 	p->n = nic->ops->peers_read(nic, 0, p->rule, p->room, &of);
 	p->listed = of.listed;
-	keep(nic, p);
+	keep_policy(nic, p);
 	return 0;
 }
 
@@ -318,7 +318,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	mutex_lock(&via_policies_mutex);
 	list_for_each_entry_safe(p, next, &via_policies, link)
 		if (p->netdev == dev)
-			drop(p);
+			drop_policy(p);
 	mutex_unlock(&via_policies_mutex);
 	return NOTIFY_DONE;
 }
@@ -336,7 +336,7 @@ static void __net_exit net_exit(struct net *net)
 	mutex_lock(&via_policies_mutex);
 	list_for_each_entry_safe(p, next, &via_policies, link)
 		if (net_eq(p->net, net))
-			drop(p);
+			drop_policy(p);
 	mutex_unlock(&via_policies_mutex);
 }
 
@@ -365,6 +365,6 @@ void via_policies_exit(void)
 	unregister_pernet_subsys(&net_ops);
 	mutex_lock(&via_policies_mutex);
 	list_for_each_entry_safe(p, next, &via_policies, link)
-		drop(p);
+		drop_policy(p);
 	mutex_unlock(&via_policies_mutex);
 }
