@@ -95,7 +95,7 @@ static void set_up(struct via_native *n, bool up)
  * The address lists' lock is held.  The work is not queued once up is false:
  * see chip_down().
  */
-static void filter(struct via_native *n)
+static void set_filter(struct via_native *n)
 {
 	__netif_tx_lock(via_native_txq(n), smp_processor_id());
 	n->filter_due = n->up && !n->chip->filter(n);
@@ -107,7 +107,7 @@ static void filter(struct via_native *n)
 static void renew_filter(struct via_native *n)
 {
 	netif_addr_lock_bh(n->dev);
-	filter(n);
+	set_filter(n);
 	netif_addr_unlock_bh(n->dev);
 }
 
@@ -132,7 +132,7 @@ static void set_link(struct via_native *n, const struct via_native_link *link)
 }
 
 /* Pulled out (all ones), or switched off behind our back. */
-static bool answers(struct via_native *n)
+static bool does_card_answer(struct via_native *n)
 {
 	u16 command;
 
@@ -141,7 +141,7 @@ static bool answers(struct via_native *n)
 }
 
 /* No wire, but no card either: connections end now, not after a patience. */
-static void lost(struct via_native *n)
+static void lose_card(struct via_native *n)
 {
 	struct via_ether_nic *nic;
 
@@ -162,10 +162,10 @@ static void link_work(struct work_struct *work)
 	if (READ_ONCE(n->testing))
 		return;
 	n->chip->link(n, &link);
-	if (!link.up && !answers(n))
+	if (!link.up && !does_card_answer(n))
 		link.gone = true;
 	if (link.gone) {
-		lost(n);
+		lose_card(n);
 	} else if (n->link.gone) {
 		/* Back, and knows nothing of us. */
 		n->link.gone = false;
@@ -245,7 +245,7 @@ static int chip_up(struct via_native *n)
 	 * that are gone.  So it is made quiet before it may reach memory, and
 	 * one that does not listen never may.
 	 */
-	if (!answers(n))
+	if (!does_card_answer(n))
 		return -ENODEV;
 	n->chip->stop(n);
 	pci_set_master(n->pdev);
@@ -418,7 +418,7 @@ static int native_stop(struct net_device *dev)
 	return 0;
 }
 
-static void restart(struct via_native *n)
+static void restart_chip(struct via_native *n)
 {
 	int err;
 
@@ -452,7 +452,7 @@ static void test_free(struct via_native *n)
 		chip_down(n);
 	WRITE_ONCE(n->testing, false);
 	if (netif_running(n->dev)) {
-		restart(n);
+		restart_chip(n);
 		return;
 	}
 	free_all_irqs(n);
@@ -500,7 +500,7 @@ static void reset_work(struct work_struct *work)
 	rtnl_lock();
 	if (netif_running(n->dev) && netif_device_present(n->dev)) {
 		n->resets++;
-		restart(n);
+		restart_chip(n);
 	}
 	rtnl_unlock();
 }
@@ -535,7 +535,7 @@ static int native_change_mtu(struct net_device *dev, int mtu)
 	if (n->nic && mtu < dev->mtu)
 		via_ether_break(n->nic);
 	WRITE_ONCE(dev->mtu, mtu);
-	restart(n);
+	restart_chip(n);
 	return 0;
 }
 
@@ -570,7 +570,7 @@ static void native_get_stats64(struct net_device *dev,
 
 static void native_set_rx_mode(struct net_device *dev)
 {
-	filter(netdev_priv(dev));
+	set_filter(netdev_priv(dev));
 }
 
 /* IP has the further pairs, where there are some. */
@@ -657,7 +657,7 @@ static void unmap_irqs(struct via_native *n)
 		pci_disable_msi(n->pdev);
 }
 
-static int map(struct via_native *n)
+static int map_card(struct via_native *n)
 {
 	struct pci_dev *pdev = n->pdev;
 	int err;
@@ -690,7 +690,7 @@ err_mask:
 	return err;
 }
 
-static void unmap(struct via_native *n)
+static void unmap_card(struct via_native *n)
 {
 	unmap_irqs(n);
 	pci_clear_master(n->pdev);
@@ -786,7 +786,7 @@ int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip)
 	INIT_DELAYED_WORK(&n->link_work, link_work);
 	INIT_WORK(&n->reset_work, reset_work);
 	via_native_gone_init(n);
-	err = map(n);
+	err = map_card(n);
 	if (err)
 		goto err_map;
 	pci_set_drvdata(pdev, n);
@@ -821,7 +821,7 @@ err_register:
 	via_native_gone_end(n);
 	drop_pairs(n);
 err_chip:
-	unmap(n);
+	unmap_card(n);
 err_map:
 	free_netdev(dev);
 	return err;
@@ -837,7 +837,7 @@ void via_native_remove(struct pci_dev *pdev)
 	/* Sees under RTNL that the interface does not run any more. */
 	cancel_work_sync(&n->reset_work);
 	drop_pairs(n);
-	unmap(n);
+	unmap_card(n);
 	free_netdev(n->dev);
 }
 EXPORT_SYMBOL_GPL(via_native_remove);
@@ -872,7 +872,7 @@ static int __maybe_unused native_resume(struct device *device)
 
 	rtnl_lock();
 	if (netif_running(n->dev))
-		restart(n);
+		restart_chip(n);
 	netif_device_attach(n->dev);
 	rtnl_unlock();
 	return 0;

@@ -57,7 +57,7 @@ static u32 length_of(u32 number)
 	return ETH_ZLEN + number * 97 % (ETH_FRAME_LEN - ETH_ZLEN + 1);
 }
 
-static u8 pattern(u32 number, u32 at)
+static u8 pattern_byte(u32 number, u32 at)
 {
 	return number + at * 7;
 }
@@ -83,7 +83,7 @@ static struct sk_buff *make_frame(struct bench *b, u32 number)
 	p->number = htonl(number);
 	p->cookie = b->cookie;
 	for (i = 0; i < len - ETH_HLEN - sizeof(*p); i++)
-		p->pattern[i] = pattern(number, i);
+		p->pattern[i] = pattern_byte(number, i);
 	skb_reset_mac_header(skb);
 	skb_set_network_header(skb, ETH_HLEN);
 	skb->protocol = eth->h_proto;
@@ -120,7 +120,7 @@ static bool is_as_it_was(const struct payload *p, u32 number, u32 len)
 	if (len != length_of(number))
 		return false;
 	for (i = 0; i < len - ETH_HLEN - sizeof(*p); i++)
-		if (p->pattern[i] != pattern(number, i))
+		if (p->pattern[i] != pattern_byte(number, i))
 			return false;
 	return true;
 }
@@ -406,7 +406,7 @@ static bool run_all(struct bench *b, u64 *data)
 	return good;
 }
 
-static bool offline(struct via_native *n, u64 *data)
+static bool test_offline(struct via_native *n, u64 *data)
 {
 	struct bench b = {
 		.n = n,
@@ -451,7 +451,7 @@ void via_native_self_test(struct net_device *dev, struct ethtool_test *etest,
 	/* First: the wire is negotiated anew after the others. */
 	data[0] = -test_link(n);
 	if (etest->flags & ETH_TEST_FL_OFFLINE)
-		good = offline(n, data);
+		good = test_offline(n, data);
 	if (!good || data[0])
 		etest->flags |= ETH_TEST_FL_FAILED;
 }
