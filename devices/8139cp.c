@@ -129,32 +129,32 @@ struct desc {
 #define TX_UNDERRUN	BIT(25)
 #define TX_ERROR	BIT(23)
 
-static inline void put8(struct via_native *n, u32 reg, u8 value)
+static inline void cp_write8(struct via_native *n, u32 reg, u8 value)
 {
 	writeb(value, n->regs + reg);
 }
 
-static inline u8 get8(struct via_native *n, u32 reg)
+static inline u8 cp_read8(struct via_native *n, u32 reg)
 {
 	return readb(n->regs + reg);
 }
 
-static inline void put16(struct via_native *n, u32 reg, u16 value)
+static inline void cp_write16(struct via_native *n, u32 reg, u16 value)
 {
 	writew(value, n->regs + reg);
 }
 
-static inline u16 get16(struct via_native *n, u32 reg)
+static inline u16 cp_read16(struct via_native *n, u32 reg)
 {
 	return readw(n->regs + reg);
 }
 
-static inline void put32(struct via_native *n, u32 reg, u32 value)
+static inline void cp_write32(struct via_native *n, u32 reg, u32 value)
 {
 	writel(value, n->regs + reg);
 }
 
-static inline u32 get32(struct via_native *n, u32 reg)
+static inline u32 cp_read32(struct via_native *n, u32 reg)
 {
 	return readl(n->regs + reg);
 }
@@ -167,7 +167,7 @@ static inline bool is_gone(u16 value)
 
 /* The short path. */
 
-static inline struct desc *desc(const struct via_native_ring *ring, u32 i)
+static inline struct desc *cp_desc(const struct via_native_ring *ring, u32 i)
 {
 	return (struct desc *)ring->desc + i;
 }
@@ -178,9 +178,10 @@ static inline u32 ring_end(u32 i, u32 slots)
 }
 
 /* A slot that had a fragment gets its own buffer back. */
-static inline void fill(struct via_native *n, u32 i, u64 addr, u32 control)
+static inline void cp_fill_desc(struct via_native *n, u32 i, u64 addr,
+				u32 control)
 {
-	struct desc *d = desc(&n->tx, i);
+	struct desc *d = cp_desc(&n->tx, i);
 
 	d->addr = cpu_to_le64(addr);
 	/* The bytes and all else before the owner. */
@@ -191,7 +192,7 @@ static inline void fill(struct via_native *n, u32 i, u64 addr, u32 control)
 
 static inline void tx_fill(struct via_native *n, u32 i, u32 len, bool irq)
 {
-	fill(n, i, n->tx.buf[i].dma, FIRST | LAST | len);
+	cp_fill_desc(n, i, n->tx.buf[i].dma, FIRST | LAST | len);
 }
 
 /* The headers in the slot's buffer, and a descriptor for each fragment. */
@@ -207,20 +208,20 @@ static inline void tx_frags(struct via_native *n, u32 i, u32 len,
 
 	/* From the end: what comes first is the chip's last of all. */
 	for (k = frags->n; k--; last = 0)
-		fill(n, (i + 1 + k) & (TX_SLOTS - 1), frags->frag[k].dma,
-		     frags->frag[k].len | last);
-	fill(n, i, n->tx.buf[i].dma, FIRST | len);
+		cp_fill_desc(n, (i + 1 + k) & (TX_SLOTS - 1),
+			     frags->frag[k].dma, frags->frag[k].len | last);
+	cp_fill_desc(n, i, n->tx.buf[i].dma, FIRST | len);
 }
 
 static inline void tx_kick(struct via_native *n)
 {
 	/* writeb() orders the descriptors before this. */
-	put8(n, TX_POLL, TX_POLL_NORMAL);
+	cp_write8(n, TX_POLL, TX_POLL_NORMAL);
 }
 
 static inline bool tx_done(struct via_native *n, u32 i)
 {
-	u32 status = le32_to_cpu(READ_ONCE(desc(&n->tx, i)->status));
+	u32 status = le32_to_cpu(READ_ONCE(cp_desc(&n->tx, i)->status));
 
 	if (status & OWN)
 		return false;
@@ -233,7 +234,7 @@ static inline bool tx_done(struct via_native *n, u32 i)
 static inline int rx_frame(struct via_native *n, u32 i)
 {
 	const u32 whole = FIRST | LAST;
-	u32 status = le32_to_cpu(READ_ONCE(desc(&n->rx, i)->status));
+	u32 status = le32_to_cpu(READ_ONCE(cp_desc(&n->rx, i)->status));
 	u32 len = FIELD_GET(RX_LENGTH, status);
 
 	if (status & OWN)
@@ -251,14 +252,14 @@ static inline bool rx_there(struct via_native *n)
 {
 	u32 i = READ_ONCE(n->rx.next) & (RX_SLOTS - 1);
 
-	return !(READ_ONCE(desc(&n->rx, i)->status) & cpu_to_le32(OWN));
+	return !(READ_ONCE(cp_desc(&n->rx, i)->status) & cpu_to_le32(OWN));
 }
 
 static inline void rx_give(struct via_native *n, u32 i)
 {
 	/* All looks at the bytes, and all else, before the owner. */
 	dma_mb();
-	WRITE_ONCE(desc(&n->rx, i)->status,
+	WRITE_ONCE(cp_desc(&n->rx, i)->status,
 		   cpu_to_le32(OWN | VIA_NATIVE_BUF | ring_end(i, RX_SLOTS)));
 }
 
@@ -267,11 +268,11 @@ static inline void rx_given(struct via_native *n)
 	/* The chip looks at the descriptors themselves. */
 }
 
-static noinline void rare(struct via_native *n, u16 events)
+static noinline void cp_rare_irq(struct via_native *n, u16 events)
 {
 	if (is_gone(events))
 		return;
-	put16(n, INT_STATUS, events & EVENTS_RARE);
+	cp_write16(n, INT_STATUS, events & EVENTS_RARE);
 	if (events & (INT_RX_EMPTY | INT_RX_OVER))
 		n->rx_stats.empty++;
 	if (events & INT_LINK)
@@ -281,14 +282,14 @@ static noinline void rare(struct via_native *n, u16 events)
 }
 
 /* What is rare is acknowledged only where it was seen. */
-static inline void ack(struct via_native *n)
+static inline void cp_ack_irq(struct via_native *n)
 {
 	u16 events;
 
-	put16(n, INT_STATUS, EVENTS_RX | EVENTS_TX);
-	events = get16(n, INT_STATUS);
+	cp_write16(n, INT_STATUS, EVENTS_RX | EVENTS_TX);
+	events = cp_read16(n, INT_STATUS);
 	if (unlikely(events & EVENTS_RARE))
-		rare(n, events);
+		cp_rare_irq(n, events);
 }
 
 /*
@@ -311,8 +312,8 @@ static void tx_gso(struct via_native *n, struct sk_buff *skb)
 			dma_sync_single_for_device(&n->pdev->dev, buf->dma,
 						   len, DMA_TO_DEVICE);
 		if (at) {
-			fill(n, i, buf->dma, cut | len |
-			     (at + len == skb->len ? LAST : 0));
+			cp_fill_desc(n, i, buf->dma, cut | len |
+				     (at + len == skb->len ? LAST : 0));
 		} else {
 			first = i;
 			start = cut | len | FIRST |
@@ -320,7 +321,7 @@ static void tx_gso(struct via_native *n, struct sk_buff *skb)
 		}
 	}
 	/* The chip's last of all: it may be looking at the ring. */
-	fill(n, first, n->tx.buf[first].dma, start);
+	cp_fill_desc(n, first, n->tx.buf[first].dma, start);
 	n->tx_stats.sent[VIA_NATIVE_IP].frames += segs;
 	n->tx_stats.sent[VIA_NATIVE_IP].bytes +=
 		skb->len + (segs - 1) * headers;
@@ -338,7 +339,7 @@ static const struct via_native_fast via_native_fast = {
 	.rx_there = rx_there,
 	.rx_give = rx_give,
 	.rx_given = rx_given,
-	.ack = ack,
+	.ack = cp_ack_irq,
 };
 
 /* Interrupts. */
@@ -346,13 +347,13 @@ static const struct via_native_fast via_native_fast = {
 static irqreturn_t rtl_irq(int irq, void *arg)
 {
 	struct via_native *n = arg;
-	u16 mask = get16(n, INT_MASK);
+	u16 mask = cp_read16(n, INT_MASK);
 
 	/* What is masked shows in the status, too: the line may be shared. */
-	if (!mask || is_gone(mask) || !(get16(n, INT_STATUS) & mask))
+	if (!mask || is_gone(mask) || !(cp_read16(n, INT_STATUS) & mask))
 		return IRQ_NONE;
 	/* Even if the poll is not to be had: it may be off for good. */
-	put16(n, INT_MASK, 0);
+	cp_write16(n, INT_MASK, 0);
 	if (likely(napi_schedule_prep(&n->napi)))
 		__napi_schedule_irqoff(&n->napi);
 	return IRQ_HANDLED;
@@ -365,7 +366,7 @@ static irqreturn_t rtl_irq(int irq, void *arg)
 static void rtl_tx_wait(struct via_native *n)
 {
 	if (napi_schedule_prep(&n->napi)) {
-		put16(n, INT_MASK, 0);
+		cp_write16(n, INT_MASK, 0);
 		__napi_schedule(&n->napi);
 	}
 }
@@ -373,28 +374,28 @@ static void rtl_tx_wait(struct via_native *n)
 static void rtl_unmask(struct via_native *n)
 {
 	/* Set after this, rtl_tx_wait() has the poll run once more. */
-	put16(n, INT_MASK, EVENTS_RX | EVENTS_RARE |
-	      (READ_ONCE(n->waits) ? EVENTS_TX : 0));
+	cp_write16(n, INT_MASK, EVENTS_RX | EVENTS_RARE |
+		   (READ_ONCE(n->waits) ? EVENTS_TX : 0));
 }
 
 static void rtl_mask(struct via_native *n)
 {
-	put16(n, INT_MASK, 0);
-	get16(n, INT_MASK);
+	cp_write16(n, INT_MASK, 0);
+	cp_read16(n, INT_MASK);
 }
 
 /* The wire. */
 
 static void wake_phy(struct via_native *n)
 {
-	u16 bmcr = get16(n, BMCR);
+	u16 bmcr = cp_read16(n, BMCR);
 
 	if (!(bmcr & (BMCR_PDOWN | BMCR_ISOLATE)))
 		return;
 	bmcr &= ~(BMCR_PDOWN | BMCR_ISOLATE);
-	put8(n, EEPROM, EEPROM_UNLOCK);
-	put16(n, BMCR, bmcr | BMCR_ANENABLE | BMCR_ANRESTART);
-	put8(n, EEPROM, EEPROM_LOCK);
+	cp_write8(n, EEPROM, EEPROM_UNLOCK);
+	cp_write16(n, BMCR, bmcr | BMCR_ANENABLE | BMCR_ANRESTART);
+	cp_write8(n, EEPROM, EEPROM_LOCK);
 }
 
 /* A kick that met the chip as it stopped might be lost: this repeats it. */
@@ -414,17 +415,17 @@ static void rtl_link(struct via_native *n, struct via_native_link *link)
 	u16 bmsr;
 
 	/* It remembers a link that was lost until it is read. */
-	get16(n, BMSR);
-	bmsr = get16(n, BMSR);
+	cp_read16(n, BMSR);
+	bmsr = cp_read16(n, BMSR);
 	if (is_gone(bmsr)) {
 		link->gone = true;
 		return;
 	}
 	link->up = bmsr & BMSR_LSTATUS;
-	via_native_mii_speed(link, get16(n, BMCR),
-			     get16(n, ADVERTISE) & get16(n, PARTNER));
-	n->rx_missed += get32(n, RX_MISSED) & 0xffffff;
-	put32(n, RX_MISSED, 0);
+	via_native_mii_speed(link, cp_read16(n, BMCR),
+			     cp_read16(n, ADVERTISE) & cp_read16(n, PARTNER));
+	n->rx_missed += cp_read32(n, RX_MISSED) & 0xffffff;
+	cp_write32(n, RX_MISSED, 0);
 	look_again(n);
 }
 
@@ -448,13 +449,14 @@ static bool rtl_filter(struct via_native *n)
 		hash |= BIT_ULL(ether_crc(ETH_ALEN, ha->addr) >> 26);
 	if (hash)
 		config |= RX_CONFIG_MULTICAST;
-	put8(n, EEPROM, EEPROM_UNLOCK);
-	put32(n, MAC, mac[0] | mac[1] << 8 | mac[2] << 16 | (u32)mac[3] << 24);
-	put32(n, MAC + 4, mac[4] | mac[5] << 8);
-	put8(n, EEPROM, EEPROM_LOCK);
-	put32(n, HASH, lower_32_bits(hash));
-	put32(n, HASH + 4, upper_32_bits(hash));
-	put32(n, RX_CONFIG, config);
+	cp_write8(n, EEPROM, EEPROM_UNLOCK);
+	cp_write32(n, MAC, mac[0] | mac[1] << 8 | mac[2] << 16 |
+		   (u32)mac[3] << 24);
+	cp_write32(n, MAC + 4, mac[4] | mac[5] << 8);
+	cp_write8(n, EEPROM, EEPROM_LOCK);
+	cp_write32(n, HASH, lower_32_bits(hash));
+	cp_write32(n, HASH + 4, upper_32_bits(hash));
+	cp_write32(n, RX_CONFIG, config);
 	return true;
 }
 
@@ -463,9 +465,9 @@ static void rings_init(struct via_native *n)
 	u32 i;
 
 	for (i = 0; i < TX_SLOTS; i++)
-		*desc(&n->tx, i) = (struct desc){};
+		*cp_desc(&n->tx, i) = (struct desc){};
 	for (i = 0; i < RX_SLOTS; i++) {
-		*desc(&n->rx, i) = (struct desc){
+		*cp_desc(&n->rx, i) = (struct desc){
 			.addr = cpu_to_le64(n->rx.buf[i].dma),
 		};
 		rx_give(n, i);
@@ -474,8 +476,8 @@ static void rings_init(struct via_native *n)
 
 static void put_ring(struct via_native *n, u32 reg, dma_addr_t dma)
 {
-	put32(n, reg, lower_32_bits(dma));
-	put32(n, reg + 4, upper_32_bits(dma));
+	cp_write32(n, reg, lower_32_bits(dma));
+	cp_write32(n, reg + 4, upper_32_bits(dma));
 }
 
 /* Nothing of memory is used after it, all interrupts are masked. */
@@ -484,19 +486,19 @@ static int reset_chip(struct via_native *n)
 	u8 command;
 	int err;
 
-	put16(n, INT_MASK, 0);
-	put8(n, COMMAND, COMMAND_RESET);
-	err = read_poll_timeout(get8, command, !(command & COMMAND_RESET), 10,
-				10000, false, n, COMMAND);
-	put16(n, CP_COMMAND, 0);
+	cp_write16(n, INT_MASK, 0);
+	cp_write8(n, COMMAND, COMMAND_RESET);
+	err = read_poll_timeout(cp_read8, command, !(command & COMMAND_RESET),
+				10, 10000, false, n, COMMAND);
+	cp_write16(n, CP_COMMAND, 0);
 	rtl_mask(n);
-	put16(n, INT_STATUS, U16_MAX);
+	cp_write16(n, INT_STATUS, U16_MAX);
 	return err;
 }
 
 static void rtl_stop(struct via_native *n)
 {
-	if (reset_chip(n) && !is_gone(get16(n, BMSR)))
+	if (reset_chip(n) && !is_gone(cp_read16(n, BMSR)))
 		netdev_warn(n->dev, "the chip does not stop\n");
 }
 
@@ -504,7 +506,7 @@ static int rtl_start(struct via_native *n)
 {
 	int err;
 
-	if (is_gone(get16(n, BMSR)))
+	if (is_gone(cp_read16(n, BMSR)))
 		return -ENODEV;
 	err = reset_chip(n);
 	if (err)
@@ -512,18 +514,19 @@ static int rtl_start(struct via_native *n)
 	wake_phy(n);
 	rings_init(n);
 	/* Some forget where the rings are when this is written after. */
-	put16(n, CP_COMMAND, CP_COMMAND_TX | CP_COMMAND_RX | CP_COMMAND_64);
+	cp_write16(n, CP_COMMAND, CP_COMMAND_TX | CP_COMMAND_RX |
+		   CP_COMMAND_64);
 	put_ring(n, TX_RING_HIGH, 0);
 	put_ring(n, TX_RING, n->tx.dma);
 	put_ring(n, RX_RING, n->rx.dma);
-	put8(n, TX_THRESHOLD, TX_WHOLE);
-	put16(n, MULTI_INT, 0);
-	put16(n, INT_DELAY, 0);
+	cp_write8(n, TX_THRESHOLD, TX_WHOLE);
+	cp_write16(n, MULTI_INT, 0);
+	cp_write16(n, INT_DELAY, 0);
 	/* No frame passes before the filter is there. */
-	put32(n, RX_CONFIG, RX_CONFIG_256 | RX_CONFIG_512);
+	cp_write32(n, RX_CONFIG, RX_CONFIG_256 | RX_CONFIG_512);
 	/* It does not look at memory before this. */
-	put8(n, COMMAND, COMMAND_TX | COMMAND_RX);
-	put32(n, TX_CONFIG, TX_CONFIG_1024 | TX_CONFIG_GAP);
+	cp_write8(n, COMMAND, COMMAND_TX | COMMAND_RX);
+	cp_write32(n, TX_CONFIG, TX_CONFIG_1024 | TX_CONFIG_GAP);
 	return 0;
 }
 
@@ -536,16 +539,16 @@ static int rtl_identify(struct via_native *n)
 
 	err = reset_chip(n);
 	if (!err) {
-		put8(n, EEPROM, EEPROM_LOAD);
-		err = read_poll_timeout(get8, mode, !(mode & EEPROM_MODE), 100,
-					50000, false, n, EEPROM);
+		cp_write8(n, EEPROM, EEPROM_LOAD);
+		err = read_poll_timeout(cp_read8, mode, !(mode & EEPROM_MODE),
+					100, 50000, false, n, EEPROM);
 	}
 	if (err) {
 		dev_err(&n->pdev->dev, "the chip does not answer\n");
 		return err;
 	}
-	low = get32(n, MAC);
-	high = get32(n, MAC + 4);
+	low = cp_read32(n, MAC);
+	high = cp_read32(n, MAC + 4);
 	eth_hw_addr_set(n->dev, (u8 []){
 		low, low >> 8, low >> 16, low >> 24, high, high >> 8,
 	});
@@ -555,8 +558,8 @@ static int rtl_identify(struct via_native *n)
 
 static int rtl_loopback(struct via_native *n, bool on)
 {
-	put32(n, TX_CONFIG, TX_CONFIG_1024 | TX_CONFIG_GAP |
-			    (on ? TX_CONFIG_LOOPBACK : 0));
+	cp_write32(n, TX_CONFIG, TX_CONFIG_1024 | TX_CONFIG_GAP |
+				 (on ? TX_CONFIG_LOOPBACK : 0));
 	return 0;
 }
 
@@ -586,7 +589,7 @@ static const struct via_native_chip chip = {
 	.loopback = rtl_loopback,
 };
 
-static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+static int cp_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	if (pdev->revision < REV_8139CP) {
 		dev_err(&pdev->dev, "revision %#x has no rings of descriptors; use 8139too\n",
@@ -606,7 +609,7 @@ static const struct pci_device_id ids[] = {
 static struct pci_driver rtl_driver = {
 	.name = "via_8139cp",
 	.id_table = ids,
-	.probe = probe,
+	.probe = cp_probe,
 	.remove = via_native_remove,
 	.shutdown = via_native_shutdown,
 	.driver.pm = &via_native_pm,

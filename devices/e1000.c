@@ -172,7 +172,8 @@ static inline struct rx_desc *rx_desc(struct via_native *n, u32 i)
 }
 
 /* The chip sees it when the tail has moved. */
-static inline void fill(struct via_native *n, u32 i, u64 command, bool irq)
+static inline void e1000_fill_desc(struct via_native *n, u32 i, u64 command,
+				   bool irq)
 {
 	struct tx_desc *d = tx_desc(n, i);
 
@@ -184,7 +185,7 @@ static inline void fill(struct via_native *n, u32 i, u64 command, bool irq)
 
 static inline void tx_fill(struct via_native *n, u32 i, u32 len, bool irq)
 {
-	fill(n, i, TX_LAST | len, irq);
+	e1000_fill_desc(n, i, TX_LAST | len, irq);
 }
 
 /* The headers in the slot's buffer, and a descriptor for each fragment. */
@@ -199,7 +200,7 @@ static inline void tx_frags(struct via_native *n, u32 i, u32 len,
 	u32 last = frags->n - 1, k;
 	struct tx_desc *d;
 
-	fill(n, i, len, false);
+	e1000_fill_desc(n, i, len, false);
 	for (k = 0; k <= last; k++) {
 		d = tx_desc(n, (i + 1 + k) & (TX_SLOTS - 1));
 		d->addr = cpu_to_le64(frags->frag[k].dma);
@@ -270,7 +271,7 @@ static inline void rx_given(struct via_native *n)
 	put(n, RDT, (n->rx.next - 1) & (RX_SLOTS - 1));
 }
 
-static noinline void rare(struct via_native *n, u32 events)
+static noinline void e1000_rare_irq(struct via_native *n, u32 events)
 {
 	if (events == U32_MAX || events & INT_LINK)
 		via_native_look(n);
@@ -279,12 +280,12 @@ static noinline void rare(struct via_native *n, u32 events)
 }
 
 /* Reading flushes what was written, and what the chip wrote before. */
-static inline void ack(struct via_native *n)
+static inline void e1000_ack_irq(struct via_native *n)
 {
 	u32 events = get(n, ICR);
 
 	if (unlikely(events & (INT_LINK | INT_RX_OVER)))
-		rare(n, events);
+		e1000_rare_irq(n, events);
 }
 
 /* Packets that the chip cuts up. */
@@ -324,8 +325,8 @@ static void put_piece(struct via_native *n, const struct sk_buff *skb, u32 at,
 	if (unlikely(n->sync))
 		dma_sync_single_for_device(&n->pdev->dev, buf->dma, len,
 					   DMA_TO_DEVICE);
-	fill(n, i, command | TX_DATA | TX_EXTENDED | TX_CUT | len,
-	     !(i & (TX_SLOTS / 4 - 1)));
+	e1000_fill_desc(n, i, command | TX_DATA | TX_EXTENDED | TX_CUT | len,
+			!(i & (TX_SLOTS / 4 - 1)));
 }
 
 /*
@@ -373,7 +374,7 @@ static const struct via_native_fast via_native_fast = {
 	.rx_summed = rx_summed,
 	.rx_give = rx_give,
 	.rx_given = rx_given,
-	.ack = ack,
+	.ack = e1000_ack_irq,
 };
 
 static irqreturn_t e1000_irq(int irq, void *arg)
@@ -385,7 +386,7 @@ static irqreturn_t e1000_irq(int irq, void *arg)
 	if (!(events & (EVENTS | INT_TX)) || events == U32_MAX)
 		return IRQ_NONE;
 	if (unlikely(events & (INT_LINK | INT_RX_OVER)))
-		rare(n, events);
+		e1000_rare_irq(n, events);
 	/*
 	 * Even if the poll is not to be had: it may be off for good.  Is it
 	 * scheduled already, this makes it run once more.
@@ -641,7 +642,7 @@ static const struct via_native_chip pcie_chip = {
 	.identify = pcie_identify,
 };
 
-static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+static int e1000_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	return via_native_probe(pdev, (const void *)id->driver_data);
 }
@@ -658,7 +659,7 @@ static const struct pci_device_id ids[] = {
 static struct pci_driver e1000_driver = {
 	.name = "via_e1000",
 	.id_table = ids,
-	.probe = probe,
+	.probe = e1000_probe,
 	.remove = via_native_remove,
 	.shutdown = via_native_shutdown,
 	.driver.pm = &via_native_pm,

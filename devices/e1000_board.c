@@ -185,7 +185,7 @@ static void give_mdio(struct via_native *n)
 }
 
 /* A register's bits, or negative.  MDIO owned. */
-static int mdic(struct via_native *n, u32 command)
+static int e1000_run_mdic(struct via_native *n, u32 command)
 {
 	u32 word;
 
@@ -198,12 +198,12 @@ static int mdic(struct via_native *n, u32 command)
 
 static int phy_read(struct via_native *n, u32 reg)
 {
-	return mdic(n, MDIC_READ | reg << 16);
+	return e1000_run_mdic(n, MDIC_READ | reg << 16);
 }
 
 static void phy_write(struct via_native *n, u32 reg, u16 value)
 {
-	mdic(n, MDIC_WRITE | reg << 16 | value);
+	e1000_run_mdic(n, MDIC_WRITE | reg << 16 | value);
 }
 
 void e1000_phy_wake(struct via_native *n)

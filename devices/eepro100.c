@@ -208,18 +208,18 @@ static inline struct eepro *eepro(struct via_native *n)
 	return (struct eepro *)n->priv;
 }
 
-static inline struct cb *cb(const struct via_native *n, u32 i)
+static inline struct cb *eepro100_cb(const struct via_native *n, u32 i)
 {
 	return (struct cb *)n->tx.desc + (i & (TX_SLOTS - 1));
 }
 
-static inline struct rfd *rfd(const struct via_native *n, u32 i)
+static inline struct rfd *eepro100_rfd(const struct via_native *n, u32 i)
 {
 	return (struct rfd *)n->rx.buf[i & (RX_SLOTS - 1)].data - 1;
 }
 
 /* Descriptors of received frames are elsewhere: room for the counters. */
-static inline struct counters *counters(const struct via_native *n)
+static inline struct counters *eepro100_counters(const struct via_native *n)
 {
 	return n->rx.desc;
 }
@@ -248,7 +248,7 @@ static noinline bool wait_taken(struct via_native *n)
 	return false;
 }
 
-static inline bool tell(struct via_native *n, u8 command)
+static inline bool eepro100_tell_chip(struct via_native *n, u8 command)
 {
 	if (unlikely(readb(n->regs + COMMAND)) && !wait_taken(n))
 		return false;
@@ -262,13 +262,13 @@ static bool tell_where(struct via_native *n, u8 command, u32 where)
 	if (!wait_taken(n))
 		return false;
 	writel(where, n->regs + POINTER);
-	return tell(n, command);
+	return eepro100_tell_chip(n, command);
 }
 
 /* A chip that goes to standby just when it is resumed may lose that. */
 static noinline void keep_awake(struct via_native *n)
 {
-	tell(n, CU_NOP);
+	eepro100_tell_chip(n, CU_NOP);
 }
 
 /* The short path. */
@@ -276,7 +276,8 @@ static noinline void keep_awake(struct via_native *n)
 static inline void tx_kick(struct via_native *n)
 {
 	struct eepro *e = eepro(n);
-	struct cb *last = cb(n, n->tx.next - 1), *old = cb(n, e->kicked - 1);
+	struct cb *last = eepro100_cb(n, n->tx.next - 1);
+	struct cb *old = eepro100_cb(n, e->kicked - 1);
 
 	if (unlikely(e->kicked == n->tx.next))
 		return;
@@ -288,11 +289,12 @@ static inline void tx_kick(struct via_native *n)
 	e->kicked = n->tx.next;
 	if (unlikely(e->standby))
 		keep_awake(n);
-	tell(n, CU_RESUME);
+	eepro100_tell_chip(n, CU_RESUME);
 }
 
 /* Out of the chip's sight: tx_kick() orders. */
-static inline void fill(struct cb *c, u32 len, u32 npieces, bool irq)
+static inline void eepro100_fill_cb(struct cb *c, u32 len, u32 npieces,
+				    bool irq)
 {
 	c->head = cpu_to_le32((CB_TRANSMIT | CB_FLEXIBLE |
 			       (irq ? CB_IRQ : 0)) << 16);
@@ -302,7 +304,7 @@ static inline void fill(struct cb *c, u32 len, u32 npieces, bool irq)
 
 static inline void tx_fill(struct via_native *n, u32 i, u32 len, bool irq)
 {
-	fill(cb(n, i), len, 1, irq);
+	eepro100_fill_cb(eepro100_cb(n, i), len, 1, irq);
 	if (unlikely(n->tx.next - eepro(n)->kicked >= BURST))
 		tx_kick(n);
 }
@@ -316,13 +318,13 @@ static inline u32 tx_spread(u32 n)
 static inline void tx_frags(struct via_native *n, u32 i, u32 len,
 			    const struct via_frags *frags, bool irq)
 {
-	struct cb *c = cb(n, i);
+	struct cb *c = eepro100_cb(n, i);
 	u32 k;
 
 	/* This block is not counted yet, so it is not among those. */
 	if (unlikely(n->tx.next - eepro(n)->kicked >= BURST - 1))
 		tx_kick(n);
-	fill(c, len, 1 + frags->n, irq);
+	eepro100_fill_cb(c, len, 1 + frags->n, irq);
 	for (k = 0; k < frags->n; k++) {
 		c->tx.piece[1 + k].at = cpu_to_le32(frags->frag[k].dma);
 		c->tx.piece[1 + k].len = cpu_to_le32(frags->frag[k].len);
@@ -331,7 +333,7 @@ static inline void tx_frags(struct via_native *n, u32 i, u32 len,
 
 static void cb_init(const struct via_native *n, u32 i)
 {
-	struct cb *c = cb(n, i);
+	struct cb *c = eepro100_cb(n, i);
 
 	c->tx.array = cpu_to_le32(n->tx.dma + i * CB_SIZE +
 				  offsetof(struct cb, tx.piece));
@@ -341,7 +343,7 @@ static void cb_init(const struct via_native *n, u32 i)
 /* The chip's counters have the frames that it could not send. */
 static inline bool tx_done(struct via_native *n, u32 i)
 {
-	struct cb *c = cb(n, i);
+	struct cb *c = eepro100_cb(n, i);
 
 	if (!(READ_ONCE(c->status) & cpu_to_le16(CB_DONE)))
 		return false;
@@ -352,7 +354,7 @@ static inline bool tx_done(struct via_native *n, u32 i)
 }
 
 /* Something is not as always; @scb is what the status register had. */
-static noinline void rare(struct via_native *n, u16 scb)
+static noinline void eepro100_rare_irq(struct via_native *n, u16 scb)
 {
 	struct eepro *e = eepro(n);
 
@@ -369,7 +371,7 @@ static noinline void rare(struct via_native *n, u16 scb)
  * Reading flushes the write, and what the chip wrote into memory before.  A
  * receive unit that has stopped shows in its state too.
  */
-static inline void serve(struct via_native *n)
+static inline void eepro100_serve_irq(struct via_native *n)
 {
 	const u16 usual = EVENT_RNR << 8 | SCB_RU;
 	u16 scb;
@@ -377,7 +379,7 @@ static inline void serve(struct via_native *n)
 	writeb(EVENTS_SERVED, n->regs + EVENTS);
 	scb = readw(n->regs + SCB);
 	if (unlikely((scb & usual) != SCB_RU_READY))
-		rare(n, scb);
+		eepro100_rare_irq(n, scb);
 }
 
 /* The ring is drained, and the chip has stopped. */
@@ -401,14 +403,14 @@ static bool rx_look(struct via_native *n)
 	u32 sure = n->rx.next;
 
 	while (sure - n->rx.next < RX_LOOK &&
-	       READ_ONCE(rfd(n, sure)->status) & cpu_to_le16(RFD_DONE))
+	       READ_ONCE(eepro100_rfd(n, sure)->status) & cpu_to_le16(RFD_DONE))
 		sure++;
 	if (sure == n->rx.next) {
 		if (unlikely(e->starved))
 			rx_restart(n);
 		return false;
 	}
-	serve(n);
+	eepro100_serve_irq(n);
 	e->acked = true;
 	e->rx_sure = sure;
 	return true;
@@ -418,17 +420,17 @@ static inline bool rx_there(struct via_native *n)
 {
 	u32 i = READ_ONCE(n->rx.next) & (RX_SLOTS - 1);
 
-	return READ_ONCE(rfd(n, i)->status) & cpu_to_le16(RFD_DONE);
+	return READ_ONCE(eepro100_rfd(n, i)->status) & cpu_to_le16(RFD_DONE);
 }
 
 static inline int rx_frame(struct via_native *n, u32 i)
 {
-	const struct rfd *r = rfd(n, i);
+	const struct rfd *r = eepro100_rfd(n, i);
 	u32 len;
 
 	if (n->rx.next == eepro(n)->rx_sure && !rx_look(n))
 		return 0;
-	/* serve() ordered this after the look at the status. */
+	/* eepro100_serve_irq() ordered this after the look at the status. */
 	len = le16_to_cpu(r->count) & RFD_COUNT;
 	if (likely(r->status & cpu_to_le16(RFD_OK) && len &&
 		   len <= n->tx_max))
@@ -439,7 +441,7 @@ static inline int rx_frame(struct via_native *n, u32 i)
 static inline void rx_give(struct via_native *n, u32 i)
 {
 	/* The chip does not get there before rx_given(). */
-	rfd(n, i)->status = 0;
+	eepro100_rfd(n, i)->status = 0;
 }
 
 static inline void rx_given(struct via_native *n)
@@ -449,10 +451,10 @@ static inline void rx_given(struct via_native *n)
 
 	if (end == e->rx_end)
 		return;
-	rfd(n, end)->command = cpu_to_le16(RFD_END);
+	eepro100_rfd(n, end)->command = cpu_to_le16(RFD_END);
 	/* All looks at the bytes, and all else, before the way to them. */
 	dma_mb();
-	WRITE_ONCE(rfd(n, e->rx_end)->command, 0);
+	WRITE_ONCE(eepro100_rfd(n, e->rx_end)->command, 0);
 	e->rx_end = end;
 }
 
@@ -460,14 +462,14 @@ static inline void rx_given(struct via_native *n)
  * Where frames were found, all was acknowledged before the look that found no
  * more: what has come since then interrupts.
  */
-static inline void ack(struct via_native *n)
+static inline void eepro100_ack_irq(struct via_native *n)
 {
 	struct eepro *e = eepro(n);
 
 	if (likely(e->acked))
 		e->acked = false;
 	else
-		serve(n);
+		eepro100_serve_irq(n);
 }
 
 static const struct via_native_fast via_native_fast = {
@@ -480,7 +482,7 @@ static const struct via_native_fast via_native_fast = {
 	.rx_there = rx_there,
 	.rx_give = rx_give,
 	.rx_given = rx_given,
-	.ack = ack,
+	.ack = eepro100_ack_irq,
 };
 
 static irqreturn_t eepro_irq(int irq, void *arg)
@@ -515,7 +517,7 @@ static void eepro_mask(struct via_native *n)
 /* What the chip has counted since the last time; tx lock. */
 static void take_counters(struct via_native *n)
 {
-	struct counters *c = counters(n);
+	struct counters *c = eepro100_counters(n);
 
 	if (READ_ONCE(c->done) == cpu_to_le32(COUNTERS_DONE)) {
 		dma_rmb();
@@ -529,7 +531,7 @@ static void take_counters(struct via_native *n)
 				le32_to_cpu(c->rx_short);
 	}
 	c->done = 0;
-	tell(n, CU_DUMP_RESET);
+	eepro100_tell_chip(n, CU_DUMP_RESET);
 }
 
 /*
@@ -539,12 +541,12 @@ static void take_counters(struct via_native *n)
 static void look_again(struct via_native *n)
 {
 	struct eepro *e = eepro(n);
-	struct cb *last = cb(n, e->kicked - 1);
+	struct cb *last = eepro100_cb(n, e->kicked - 1);
 
 	if (e->seen == e->kicked &&
 	    !(READ_ONCE(last->status) & cpu_to_le16(CB_DONE)) &&
 	    (readw(n->regs + SCB) & SCB_CU) == SCB_CU_WAITS)
-		tell(n, CU_RESUME);
+		eepro100_tell_chip(n, CU_RESUME);
 	e->seen = e->kicked;
 }
 
@@ -573,7 +575,7 @@ static void eepro_link(struct via_native *n, struct via_native_link *link)
 
 static struct cb *put_command(struct via_native *n, u16 command)
 {
-	struct cb *c = cb(n, via_native_take_slot(n, VIA_NATIVE_IP));
+	struct cb *c = eepro100_cb(n, via_native_take_slot(n, VIA_NATIVE_IP));
 
 	c->status = 0;
 	c->command = cpu_to_le16(command);
@@ -649,12 +651,13 @@ static void rings_init(struct via_native *n)
 
 	for (i = 0; i < TX_SLOTS; i++) {
 		next = (i + 1) & (TX_SLOTS - 1);
-		cb(n, i)->head = 0;
-		cb(n, i)->link = cpu_to_le32(n->tx.dma + next * CB_SIZE);
+		eepro100_cb(n, i)->head = 0;
+		eepro100_cb(n, i)->link =
+			cpu_to_le32(n->tx.dma + next * CB_SIZE);
 		cb_init(n, i);
 	}
 	for (i = 0; i < RX_SLOTS; i++) {
-		r = rfd(n, i);
+		r = eepro100_rfd(n, i);
 		next = (i + 1) & (RX_SLOTS - 1);
 		r->status = 0;
 		r->command = i == RX_SLOTS - 1 ? cpu_to_le16(RFD_END) : 0;
@@ -663,7 +666,7 @@ static void rings_init(struct via_native *n)
 		r->count = 0;
 		r->size = cpu_to_le16(VIA_NATIVE_BUF - sizeof(*r));
 	}
-	counters(n)->done = 0;
+	eepro100_counters(n)->done = 0;
 	e->kicked = 0;
 	e->seen = 0;
 	e->rx_sure = 0;
@@ -696,11 +699,11 @@ static int first_commands(struct via_native *n)
 
 	put_configure(n, false, false);
 	put_address(n);
-	cb(n, n->tx.next - 1)->command |= cpu_to_le16(CB_SUSPEND);
+	eepro100_cb(n, n->tx.next - 1)->command |= cpu_to_le16(CB_SUSPEND);
 	eepro(n)->kicked = n->tx.next;
 	if (!tell_where(n, CU_START, n->tx.dma))
 		return -EIO;
-	status = &cb(n, n->tx.next - 1)->status;
+	status = &eepro100_cb(n, n->tx.next - 1)->status;
 	if (read_poll_timeout(READ_ONCE, seen, le16_to_cpu((__force __le16)seen) &
 			      CB_DONE, 10, 10000, false,
 			      *(u16 __force *)status)) {
@@ -790,7 +793,7 @@ static const struct via_native_chip chip = {
 	.loopback = eepro_loopback,
 };
 
-static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+static int eepro100_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	return via_native_probe(pdev, &chip);
 }
@@ -806,7 +809,7 @@ static const struct pci_device_id ids[] = {
 static struct pci_driver eepro_driver = {
 	.name = "via_eepro100",
 	.id_table = ids,
-	.probe = probe,
+	.probe = eepro100_probe,
 	.remove = via_native_remove,
 	.shutdown = via_native_shutdown,
 	.driver.pm = &via_native_pm,

@@ -105,7 +105,8 @@ void eepro_eeprom_read(struct via_native *n, struct eepro_eeprom *e)
 
 /* The transceiver. */
 
-static u16 mdi(struct via_native *n, u32 op, int phy, int reg, u16 value)
+static u16 eepro100_run_mdi(struct via_native *n, u32 op, int phy, int reg,
+			    u16 value)
 {
 	u32 in;
 
@@ -120,7 +121,7 @@ static u16 mdi(struct via_native *n, u32 op, int phy, int reg, u16 value)
 
 static u16 mdi_read(struct via_native *n, int phy, int reg)
 {
-	return mdi(n, MDI_READ, phy, reg, 0);
+	return eepro100_run_mdi(n, MDI_READ, phy, reg, 0);
 }
 
 static bool phy_answers(struct via_native *n, int phy)
@@ -138,7 +139,7 @@ static bool phy_answers(struct via_native *n, int phy)
 #define DP83840_CONGEST	BIT(8)		/* waits between frames, for nothing */
 #define DP83840_READY	BIT(10)		/* as the 82557 wants it */
 
-static void quirks(struct via_native *n, int phy)
+static void eepro100_set_quirks(struct via_native *n, int phy)
 {
 	u16 pcr;
 
@@ -146,8 +147,8 @@ static void quirks(struct via_native *n, int phy)
 	    (mdi_read(n, phy, MII_PHYSID2) & DP83840_MODEL) != DP83840_ID2)
 		return;
 	pcr = mdi_read(n, phy, DP83840_PCR);
-	mdi(n, MDI_WRITE, phy, DP83840_PCR,
-	    (pcr | DP83840_READY) & ~DP83840_CONGEST);
+	eepro100_run_mdi(n, MDI_WRITE, phy, DP83840_PCR,
+			 (pcr | DP83840_READY) & ~DP83840_CONGEST);
 }
 
 /* Two transceivers on one MII: the other one lets go of it. */
@@ -158,13 +159,14 @@ static void isolate_others(struct via_native *n, int phy)
 
 	for (i = 0; i < 32; i++)
 		if (i != phy && phy_answers(n, i)) {
-			mdi(n, MDI_WRITE, i, MII_BMCR, BMCR_ISOLATE);
+			eepro100_run_mdi(n, MDI_WRITE, i, MII_BMCR,
+					 BMCR_ISOLATE);
 			any = true;
 		}
 	/* One that answers at two addresses was meant, too. */
 	if (any)
-		mdi(n, MDI_WRITE, phy, MII_BMCR, BMCR_ANENABLE |
-						 BMCR_ANRESTART);
+		eepro100_run_mdi(n, MDI_WRITE, phy, MII_BMCR, BMCR_ANENABLE |
+							      BMCR_ANRESTART);
 }
 
 /* What the EEPROM says of one that the MII does not reach. */
@@ -192,7 +194,7 @@ int eepro_phy_find(struct via_native *n, const struct eepro_eeprom *e)
 		phy = i ? i & 31 : e->phy;
 		if (phy_answers(n, phy)) {
 			isolate_others(n, phy);
-			quirks(n, phy);
+			eepro100_set_quirks(n, phy);
 			return phy;
 		}
 	}
@@ -207,8 +209,8 @@ void eepro_phy_wake(struct via_native *n, int phy)
 
 	if (bmcr != U16_MAX && bmcr & (BMCR_ISOLATE | BMCR_PDOWN)) {
 		bmcr &= ~(BMCR_ISOLATE | BMCR_PDOWN);
-		mdi(n, MDI_WRITE, phy, MII_BMCR,
-		    bmcr | BMCR_ANENABLE | BMCR_ANRESTART);
+		eepro100_run_mdi(n, MDI_WRITE, phy, MII_BMCR,
+				 bmcr | BMCR_ANENABLE | BMCR_ANRESTART);
 	}
 }
 

@@ -206,8 +206,8 @@ static inline struct rx_desc *rx_desc(struct via_native *n, u32 i)
 }
 
 /* The chip sees it when the tail has moved.  @last: slot of the frame's end. */
-static inline void fill(struct via_native *n, u32 i, dma_addr_t addr,
-			u32 command, u32 status, u32 last)
+static inline void igb_fill_desc(struct via_native *n, u32 i, dma_addr_t addr,
+				 u32 command, u32 status, u32 last)
 {
 	struct tx_desc *d = tx_desc(n, i);
 
@@ -219,8 +219,8 @@ static inline void fill(struct via_native *n, u32 i, dma_addr_t addr,
 
 static inline void tx_fill(struct via_native *n, u32 i, u32 len, bool irq)
 {
-	fill(n, i, n->tx.buf[i].dma, TX_LAST | TX_REPORT | len,
-	     FIELD_PREP(TX_BYTES, len), i);
+	igb_fill_desc(n, i, n->tx.buf[i].dma, TX_LAST | TX_REPORT | len,
+		      FIELD_PREP(TX_BYTES, len), i);
 }
 
 /* The headers in the slot's buffer, and a descriptor for each fragment. */
@@ -237,10 +237,11 @@ static inline void tx_frags(struct via_native *n, u32 i, u32 len,
 	for (k = 0; k < frags->n; k++) {
 		bytes += frags->frag[k].len;
 		at = (i + 1 + k) & (IGB_TX_SLOTS - 1);
-		fill(n, at, frags->frag[k].dma, frags->frag[k].len |
-		     (at == last ? TX_LAST | TX_REPORT : 0), 0, last);
+		igb_fill_desc(n, at, frags->frag[k].dma, frags->frag[k].len |
+			      (at == last ? TX_LAST | TX_REPORT : 0), 0, last);
 	}
-	fill(n, i, n->tx.buf[i].dma, len, FIELD_PREP(TX_BYTES, bytes), last);
+	igb_fill_desc(n, i, n->tx.buf[i].dma, len, FIELD_PREP(TX_BYTES, bytes),
+		      last);
 }
 
 static inline void tx_kick(struct via_native *n)
@@ -309,7 +310,7 @@ static inline void rx_given(struct via_native *n)
  * poll it stays, of frames that they have taken, and would interrupt when they
  * end.
  */
-static inline void ack(struct via_native *n)
+static inline void igb_ack_irq(struct via_native *n)
 {
 	bool polled = READ_ONCE(n->polled);
 
@@ -362,8 +363,9 @@ static void tx_gso(struct via_native *n, struct sk_buff *skb)
 		if (unlikely(n->sync))
 			dma_sync_single_for_device(&n->pdev->dev, buf->dma,
 						   len, DMA_TO_DEVICE);
-		fill(n, i, buf->dma, TX_CUT | len |
-		     (i == last ? TX_LAST | TX_REPORT : 0), status, last);
+		igb_fill_desc(n, i, buf->dma, TX_CUT | len |
+			      (i == last ? TX_LAST | TX_REPORT : 0), status,
+			      last);
 	}
 	n->tx_stats.sent[VIA_NATIVE_IP].frames += skb_shinfo(skb)->gso_segs;
 	n->tx_stats.sent[VIA_NATIVE_IP].bytes += skb->len +
@@ -383,7 +385,7 @@ static const struct via_native_fast via_native_fast = {
 	.rx_summed = rx_summed,
 	.rx_give = rx_give,
 	.rx_given = rx_given,
-	.ack = ack,
+	.ack = igb_ack_irq,
 };
 
 /* Interrupts. */
@@ -652,7 +654,7 @@ static const struct via_native_chip chip = {
 	.loopback = igb_loopback,
 };
 
-static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+static int igb_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	return via_native_probe(pdev, &chip);
 }
@@ -667,7 +669,7 @@ static const struct pci_device_id ids[] = {
 static struct pci_driver igb_driver = {
 	.name = "via_igb",
 	.id_table = ids,
-	.probe = probe,
+	.probe = igb_probe,
 	.remove = via_native_remove,
 	.shutdown = via_native_shutdown,
 	.driver.pm = &via_native_pm,

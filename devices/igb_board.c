@@ -98,7 +98,7 @@ static void give_phy(struct via_native *n)
 }
 
 /* A register's bits, or negative.  The transceiver is ours. */
-static int mdic(struct via_native *n, u32 command)
+static int igb_run_mdic(struct via_native *n, u32 command)
 {
 	u32 word;
 
@@ -111,12 +111,12 @@ static int mdic(struct via_native *n, u32 command)
 
 static int phy_read(struct via_native *n, u32 reg)
 {
-	return mdic(n, MDIC_READ | reg << 16);
+	return igb_run_mdic(n, MDIC_READ | reg << 16);
 }
 
 static void phy_write(struct via_native *n, u32 reg, u16 value)
 {
-	mdic(n, MDIC_WRITE | reg << 16 | value);
+	igb_run_mdic(n, MDIC_WRITE | reg << 16 | value);
 }
 
 /* Without a link it may be asleep, or nothing has told it to negotiate. */

@@ -50,17 +50,17 @@ struct desc {
 #define EXAMPLE_ERROR		BIT(28)
 #define EXAMPLE_LENGTH		0xffff
 
-static inline void put(struct via_native *n, u32 reg, u32 value)
+static inline void put_reg(struct via_native *n, u32 reg, u32 value)
 {
 	writel(value, n->regs + reg);
 }
 
-static inline u32 get(struct via_native *n, u32 reg)
+static inline u32 get_reg(struct via_native *n, u32 reg)
 {
 	return readl(n->regs + reg);
 }
 
-static inline struct desc *desc(const struct via_native_ring *ring, u32 i)
+static inline struct desc *ring_desc(const struct via_native_ring *ring, u32 i)
 {
 	return (struct desc *)ring->desc + i;
 }
@@ -80,19 +80,19 @@ static inline void tx_fill(struct via_native *n, u32 i, u32 len, bool irq)
 {
 	/* The bytes before the owner. */
 	dma_wmb();
-	WRITE_ONCE(desc(&n->tx, i)->status,
+	WRITE_ONCE(ring_desc(&n->tx, i)->status,
 		   cpu_to_le32(EXAMPLE_OWN | len | ring_end(&n->tx, i) |
 			       (irq ? EXAMPLE_IRQ : 0)));
 }
 
 static inline void tx_kick(struct via_native *n)
 {
-	put(n, EXAMPLE_TX_KICK, 1);
+	put_reg(n, EXAMPLE_TX_KICK, 1);
 }
 
 static inline bool tx_done(struct via_native *n, u32 i)
 {
-	u32 status = le32_to_cpu(READ_ONCE(desc(&n->tx, i)->status));
+	u32 status = le32_to_cpu(READ_ONCE(ring_desc(&n->tx, i)->status));
 
 	if (status & EXAMPLE_OWN)
 		return false;
@@ -103,7 +103,7 @@ static inline bool tx_done(struct via_native *n, u32 i)
 
 static inline int rx_frame(struct via_native *n, u32 i)
 {
-	u32 status = le32_to_cpu(READ_ONCE(desc(&n->rx, i)->status));
+	u32 status = le32_to_cpu(READ_ONCE(ring_desc(&n->rx, i)->status));
 	u32 len = status & EXAMPLE_LENGTH;
 
 	if (status & EXAMPLE_OWN)
@@ -124,7 +124,8 @@ static inline bool rx_there(struct via_native *n)
 {
 	u32 i = READ_ONCE(n->rx.next) & (n->rx.slots - 1);
 
-	return !(READ_ONCE(desc(&n->rx, i)->status) & cpu_to_le32(EXAMPLE_OWN));
+	return !(READ_ONCE(ring_desc(&n->rx, i)->status) &
+		 cpu_to_le32(EXAMPLE_OWN));
 }
 
 static inline void rx_give(struct via_native *n, u32 i)
@@ -134,7 +135,7 @@ static inline void rx_give(struct via_native *n, u32 i)
 	 * frame's length where the buffer's was wants that again.
 	 */
 	dma_mb();
-	WRITE_ONCE(desc(&n->rx, i)->status,
+	WRITE_ONCE(ring_desc(&n->rx, i)->status,
 		   cpu_to_le32(EXAMPLE_OWN | ring_end(&n->rx, i)));
 }
 
@@ -144,10 +145,10 @@ static inline void rx_given(struct via_native *n)
 }
 
 /* Write, then read: the read waits for both what we and what it wrote. */
-static inline void ack(struct via_native *n)
+static inline void example_ack_irq(struct via_native *n)
 {
-	put(n, EXAMPLE_EVENTS, EXAMPLE_RECEIVED | EXAMPLE_SENT);
-	get(n, EXAMPLE_EVENTS);
+	put_reg(n, EXAMPLE_EVENTS, EXAMPLE_RECEIVED | EXAMPLE_SENT);
+	get_reg(n, EXAMPLE_EVENTS);
 }
 
 static const struct via_native_fast via_native_fast = {
@@ -158,7 +159,7 @@ static const struct via_native_fast via_native_fast = {
 	.rx_there = rx_there,
 	.rx_give = rx_give,
 	.rx_given = rx_given,
-	.ack = ack,
+	.ack = example_ack_irq,
 };
 
 /* 3. The interrupt. */
@@ -166,23 +167,23 @@ static const struct via_native_fast via_native_fast = {
 static irqreturn_t example_irq(int irq, void *arg)
 {
 	struct via_native *n = arg;
-	u32 events = get(n, EXAMPLE_EVENTS);
+	u32 events = get_reg(n, EXAMPLE_EVENTS);
 
 	/*
 	 * The line may be shared, and the card may be gone: all ones.  Most
 	 * chips show what is masked, too, which did not interrupt.
 	 */
-	if (!(events & get(n, EXAMPLE_MASK)) || events == U32_MAX)
+	if (!(events & get_reg(n, EXAMPLE_MASK)) || events == U32_MAX)
 		return IRQ_NONE;
 	if (unlikely(events & EXAMPLE_LINK_CHANGED)) {
-		put(n, EXAMPLE_EVENTS, EXAMPLE_LINK_CHANGED);
+		put_reg(n, EXAMPLE_EVENTS, EXAMPLE_LINK_CHANGED);
 		via_native_look(n);
 	}
 	/*
 	 * Even if the poll is not to be had: it may be off for good.  Is it
 	 * scheduled already, this has it run once more.
 	 */
-	put(n, EXAMPLE_MASK, 0);
+	put_reg(n, EXAMPLE_MASK, 0);
 	if (likely(napi_schedule_prep(&n->napi)))
 		__napi_schedule_irqoff(&n->napi);
 	return IRQ_HANDLED;
@@ -194,16 +195,17 @@ static int reset_chip(struct via_native *n)
 {
 	u32 control;
 
-	put(n, EXAMPLE_MASK, 0);
-	put(n, EXAMPLE_CONTROL, EXAMPLE_RESET);
+	put_reg(n, EXAMPLE_MASK, 0);
+	put_reg(n, EXAMPLE_CONTROL, EXAMPLE_RESET);
 	/* Each wait has an end, whatever the register says. */
-	return read_poll_timeout(get, control, !(control & EXAMPLE_RESET), 10,
-				 10000, false, n, EXAMPLE_CONTROL);
+	return read_poll_timeout(get_reg, control, !(control & EXAMPLE_RESET),
+				 10, 10000, false, n, EXAMPLE_CONTROL);
 }
 
 static int example_identify(struct via_native *n)
 {
-	u32 low = get(n, EXAMPLE_MAC_LOW), high = get(n, EXAMPLE_MAC_HIGH);
+	u32 low = get_reg(n, EXAMPLE_MAC_LOW);
+	u32 high = get_reg(n, EXAMPLE_MAC_HIGH);
 	u8 mac[ETH_ALEN] = {
 		low, low >> 8, low >> 16, low >> 24, high, high >> 8,
 	};
@@ -223,10 +225,10 @@ static bool example_filter(struct via_native *n)
 	if (dev->flags & IFF_ALLMULTI || !netdev_mc_empty(dev))
 		control |= EXAMPLE_MULTICAST;
 	/* writel() orders the descriptors before this. */
-	put(n, EXAMPLE_MAC_LOW, dev->dev_addr[0] | dev->dev_addr[1] << 8 |
-	    dev->dev_addr[2] << 16 | (u32)dev->dev_addr[3] << 24);
-	put(n, EXAMPLE_MAC_HIGH, dev->dev_addr[4] | dev->dev_addr[5] << 8);
-	put(n, EXAMPLE_CONTROL, control);
+	put_reg(n, EXAMPLE_MAC_LOW, dev->dev_addr[0] | dev->dev_addr[1] << 8 |
+		dev->dev_addr[2] << 16 | (u32)dev->dev_addr[3] << 24);
+	put_reg(n, EXAMPLE_MAC_HIGH, dev->dev_addr[4] | dev->dev_addr[5] << 8);
+	put_reg(n, EXAMPLE_CONTROL, control);
 	return true;
 }
 
@@ -237,17 +239,17 @@ static int example_start(struct via_native *n)
 	if (reset_chip(n))
 		return -ENODEV;
 	for (i = 0; i < TX_SLOTS; i++)
-		*desc(&n->tx, i) = (struct desc){
+		*ring_desc(&n->tx, i) = (struct desc){
 			.addr = cpu_to_le32(n->tx.buf[i].dma),
 		};
 	for (i = 0; i < RX_SLOTS; i++)
-		*desc(&n->rx, i) = (struct desc){
+		*ring_desc(&n->rx, i) = (struct desc){
 			.status = cpu_to_le32(EXAMPLE_OWN |
 					      ring_end(&n->rx, i)),
 			.addr = cpu_to_le32(n->rx.buf[i].dma),
 		};
-	put(n, EXAMPLE_TX_RING, n->tx.dma);
-	put(n, EXAMPLE_RX_RING, n->rx.dma);
+	put_reg(n, EXAMPLE_TX_RING, n->tx.dma);
+	put_reg(n, EXAMPLE_RX_RING, n->rx.dma);
 	/*
 	 * The base calls the filter next, and that begins reception: before it
 	 * the chip would take frames for any address.
@@ -260,26 +262,26 @@ static void example_stop(struct via_native *n)
 {
 	u32 control;
 
-	put(n, EXAMPLE_CONTROL, 0);
-	if (read_poll_timeout(get, control, control & EXAMPLE_IDLE, 10, 10000,
-			      false, n, EXAMPLE_CONTROL))
+	put_reg(n, EXAMPLE_CONTROL, 0);
+	if (read_poll_timeout(get_reg, control, control & EXAMPLE_IDLE, 10,
+			      10000, false, n, EXAMPLE_CONTROL))
 		netdev_warn(n->dev, "the chip does not stop\n");
 }
 
 static void example_unmask(struct via_native *n)
 {
-	put(n, EXAMPLE_MASK, EXAMPLE_ALL);
+	put_reg(n, EXAMPLE_MASK, EXAMPLE_ALL);
 }
 
 static void example_mask(struct via_native *n)
 {
-	put(n, EXAMPLE_MASK, 0);
-	get(n, EXAMPLE_MASK);
+	put_reg(n, EXAMPLE_MASK, 0);
+	get_reg(n, EXAMPLE_MASK);
 }
 
 static void example_link(struct via_native *n, struct via_native_link *link)
 {
-	u32 state = get(n, EXAMPLE_LINK);
+	u32 state = get_reg(n, EXAMPLE_LINK);
 
 	link->gone = state == U32_MAX;
 	link->up = state & EXAMPLE_LINK_UP && !link->gone;
@@ -310,7 +312,7 @@ static const struct via_native_chip chip = {
 	.reap = via_native_reap,
 };
 
-static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+static int example_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	return via_native_probe(pdev, &chip);
 }
@@ -322,7 +324,7 @@ static const struct pci_device_id ids[] = {
 static struct pci_driver example_driver = {
 	.name = "via_skeleton",
 	.id_table = ids,
-	.probe = probe,
+	.probe = example_probe,
 	.remove = via_native_remove,
 	.shutdown = via_native_shutdown,
 	.driver.pm = &via_native_pm,

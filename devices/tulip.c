@@ -109,7 +109,7 @@ struct desc {
 
 /* The short path. */
 
-static inline struct desc *desc(const struct via_native_ring *ring, u32 i)
+static inline struct desc *tulip_desc(const struct via_native_ring *ring, u32 i)
 {
 	return (struct desc *)ring->desc + i;
 }
@@ -119,9 +119,9 @@ static inline u32 ring_end(u32 i, u32 slots)
 	return i == slots - 1 ? RING_END : 0;
 }
 
-static inline void fill(struct via_native *n, u32 i, u32 control)
+static inline void tulip_fill_desc(struct via_native *n, u32 i, u32 control)
 {
-	struct desc *d = desc(&n->tx, i);
+	struct desc *d = tulip_desc(&n->tx, i);
 
 	d->control = cpu_to_le32(control | ring_end(i, TX_SLOTS));
 	/* The bytes and all else before the owner. */
@@ -131,7 +131,7 @@ static inline void fill(struct via_native *n, u32 i, u32 control)
 
 static inline void tx_fill(struct via_native *n, u32 i, u32 len, bool irq)
 {
-	fill(n, i, TX_FIRST | TX_LAST | len | (irq ? TX_IRQ : 0));
+	tulip_fill_desc(n, i, TX_FIRST | TX_LAST | len | (irq ? TX_IRQ : 0));
 }
 
 /*
@@ -151,10 +151,10 @@ static inline void tx_frags(struct via_native *n, u32 i, u32 len,
 	/* From the end: what comes first is the chip's last of all. */
 	for (k = frags->n; k--; ) {
 		at = (i + k) & (TX_SLOTS - 1);
-		desc(&n->tx, at)->buf2 = cpu_to_le32(frags->frag[k].dma);
-		fill(n, at, frags->frag[k].len << 11 |
-		     (k ? 0 : TX_FIRST | len) |
-		     (k < last ? 0 : TX_LAST | (irq ? TX_IRQ : 0)));
+		tulip_desc(&n->tx, at)->buf2 = cpu_to_le32(frags->frag[k].dma);
+		tulip_fill_desc(n, at, frags->frag[k].len << 11 |
+				(k ? 0 : TX_FIRST | len) |
+				(k < last ? 0 : TX_LAST | (irq ? TX_IRQ : 0)));
 	}
 }
 
@@ -165,7 +165,7 @@ static inline void tx_kick(struct via_native *n)
 
 static inline bool tx_done(struct via_native *n, u32 i)
 {
-	u32 status = le32_to_cpu(READ_ONCE(desc(&n->tx, i)->status));
+	u32 status = le32_to_cpu(READ_ONCE(tulip_desc(&n->tx, i)->status));
 
 	if (status & OWN)
 		return false;
@@ -177,7 +177,7 @@ static inline bool tx_done(struct via_native *n, u32 i)
 static inline int rx_frame(struct via_native *n, u32 i)
 {
 	const u32 whole = RX_FIRST | RX_LAST;
-	u32 status = le32_to_cpu(READ_ONCE(desc(&n->rx, i)->status));
+	u32 status = le32_to_cpu(READ_ONCE(tulip_desc(&n->rx, i)->status));
 	int len;
 
 	if (status & OWN)
@@ -198,14 +198,14 @@ static inline bool rx_there(struct via_native *n)
 {
 	u32 i = READ_ONCE(n->rx.next) & (RX_SLOTS - 1);
 
-	return !(READ_ONCE(desc(&n->rx, i)->status) & cpu_to_le32(OWN));
+	return !(READ_ONCE(tulip_desc(&n->rx, i)->status) & cpu_to_le32(OWN));
 }
 
 static inline void rx_give(struct via_native *n, u32 i)
 {
 	/* All looks at the bytes, and all else, before the owner. */
 	dma_mb();
-	WRITE_ONCE(desc(&n->rx, i)->status, cpu_to_le32(OWN));
+	WRITE_ONCE(tulip_desc(&n->rx, i)->status, cpu_to_le32(OWN));
 }
 
 static inline void rx_given(struct via_native *n)
@@ -213,7 +213,7 @@ static inline void rx_given(struct via_native *n)
 	/* The chip looks at the descriptors themselves. */
 }
 
-static noinline void rare(struct via_native *n, u32 events)
+static noinline void tulip_rare_irq(struct via_native *n, u32 events)
 {
 	put_csr(n, 5, (events & EVENTS_RARE) | CSR5_ABNORMAL);
 	if (events == U32_MAX)
@@ -227,14 +227,14 @@ static noinline void rare(struct via_native *n, u32 events)
 }
 
 /* What is rare is acknowledged only where it was seen. */
-static inline void ack(struct via_native *n)
+static inline void tulip_ack_irq(struct via_native *n)
 {
 	u32 events;
 
 	put_csr(n, 5, EVENTS_SERVED);
 	events = get_csr(n, 5);
 	if (unlikely(events & EVENTS_RARE))
-		rare(n, events);
+		tulip_rare_irq(n, events);
 }
 
 static const struct via_native_fast via_native_fast = {
@@ -247,7 +247,7 @@ static const struct via_native_fast via_native_fast = {
 	.rx_there = rx_there,
 	.rx_give = rx_give,
 	.rx_given = rx_given,
-	.ack = ack,
+	.ack = tulip_ack_irq,
 };
 
 static irqreturn_t tulip_irq(int irq, void *arg)
@@ -382,9 +382,9 @@ static bool tulip_filter(struct via_native *n)
 	if (n->sync)
 		dma_sync_single_for_device(&n->pdev->dev, buf->dma,
 					   FILTER_BYTES, DMA_TO_DEVICE);
-	fill(n, i, TX_SETUP | FILTER_BYTES);
+	tulip_fill_desc(n, i, TX_SETUP | FILTER_BYTES);
 	if (empty >= 0)
-		fill(n, empty, 0);
+		tulip_fill_desc(n, empty, 0);
 	tx_kick(n);
 	return true;
 }
@@ -395,13 +395,13 @@ static void rings_init(struct via_native *n)
 	u32 i;
 
 	for (i = 0; i < TX_SLOTS; i++) {
-		d = desc(&n->tx, i);
+		d = tulip_desc(&n->tx, i);
 		d->status = 0;
 		d->buf1 = cpu_to_le32(n->tx.buf[i].dma);
 		d->buf2 = 0;
 	}
 	for (i = 0; i < RX_SLOTS; i++) {
-		d = desc(&n->rx, i);
+		d = tulip_desc(&n->rx, i);
 		d->status = cpu_to_le32(OWN);
 		d->control = cpu_to_le32(RX_PIECE |
 					 (VIA_NATIVE_BUF - RX_PIECE) << 11 |
@@ -430,7 +430,7 @@ static void reset_chip(struct via_native *n)
 /* Only ours, no data path: the setup frame leaves though there is no wire. */
 static int filter_first(struct via_native *n)
 {
-	__le32 *status = &desc(&n->tx, 0)->status;
+	__le32 *status = &tulip_desc(&n->tx, 0)->status;
 	u32 seen;
 
 	netif_addr_lock_bh(n->dev);
@@ -558,7 +558,7 @@ static const struct via_native_chip chip = {
 	.loopback = tulip_loopback,
 };
 
-static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+static int tulip_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	return via_native_probe(pdev, &chip);
 }
@@ -574,7 +574,7 @@ static const struct pci_device_id ids[] = {
 static struct pci_driver tulip_driver = {
 	.name = "via_tulip",
 	.id_table = ids,
-	.probe = probe,
+	.probe = tulip_probe,
 	.remove = via_native_remove,
 	.shutdown = via_native_shutdown,
 	.driver.pm = &via_native_pm,

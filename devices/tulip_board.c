@@ -114,7 +114,8 @@ int tulip_board_read(struct via_native *n, bool gpio8)
 
 /* The board's switches. */
 
-static void play(struct via_native *n, const struct tulip_sequence *s)
+static void tulip_play_sequence(struct via_native *n,
+				const struct tulip_sequence *s)
 {
 	u32 i;
 
@@ -190,10 +191,10 @@ static bool select_media(struct via_native *n)
 		put_csr(n, 12, CSR12_DIRECTION | m->direction);
 	if (!m->board.n && !m->reset.n && !m->select.n)
 		return false;
-	play(n, &m->board);
-	play(n, &m->reset);
+	tulip_play_sequence(n, &m->board);
+	tulip_play_sequence(n, &m->reset);
 	usleep_range(500, 1000);	/* a transceiver answers 500 us later */
-	play(n, &m->select);
+	tulip_play_sequence(n, &m->select);
 	return true;
 }
 
@@ -239,7 +240,7 @@ void tulip_sia_select(struct via_native *n)
 	const u16 *csr = m->sia_own ? m->sia_csr : usual;
 	u32 i;
 
-	play(n, &m->board);
+	tulip_play_sequence(n, &m->board);
 	put_csr(n, 13, 0);
 	put_csr(n, 14, csr[1]);
 	put_csr(n, 15, csr[2]);

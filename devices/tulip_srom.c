@@ -37,7 +37,7 @@ struct cursor {
 	bool over;			/* more was wanted than there is */
 };
 
-static u8 take8(struct cursor *c)
+static u8 take_u8(struct cursor *c)
 {
 	if (!c->len) {
 		c->over = true;
@@ -47,14 +47,14 @@ static u8 take8(struct cursor *c)
 	return *c->at++;
 }
 
-static u16 take16(struct cursor *c)
+static u16 take_u16(struct cursor *c)
 {
-	u16 low = take8(c);
+	u16 low = take_u8(c);
 
-	return low | take8(c) << 8;
+	return low | take_u8(c) << 8;
 }
 
-static struct cursor take(struct cursor *c, u32 len)
+static struct cursor take_part(struct cursor *c, u32 len)
 {
 	struct cursor part = { .at = c->at, .len = len };
 
@@ -70,14 +70,14 @@ static struct cursor take(struct cursor *c, u32 len)
 static void take_sequence(struct cursor *c, bool gpio8,
 			  struct tulip_sequence *s)
 {
-	u8 n = take8(c), i;
+	u8 n = take_u8(c), i;
 
 	if (n > TULIP_SEQUENCE_MAX) {
 		c->over = true;
 		return;
 	}
 	for (i = 0; i < n; i++)
-		s->value[i] = gpio8 ? take8(c) : take16(c);
+		s->value[i] = gpio8 ? take_u8(c) : take_u16(c);
 	s->n = n;
 }
 
@@ -87,16 +87,16 @@ static void take_mii(struct cursor *c, bool gpio8, struct tulip_media *m)
 	if (m->mii)
 		return;
 	m->mii = true;
-	take8(c);			/* which of several */
+	take_u8(c);			/* which of several */
 	take_sequence(c, gpio8, &m->select);
 	take_sequence(c, gpio8, &m->reset);
-	take16(c);			/* what it can */
-	m->advertise = take16(c);
+	take_u16(c);			/* what it can */
+	m->advertise = take_u16(c);
 }
 
 static void take_sia(struct cursor *c, struct tulip_media *m)
 {
-	u8 media = take8(c);
+	u8 media = take_u8(c);
 	u32 i;
 
 	if ((media & MEDIA_CODE) != MEDIA_10BASE_T)
@@ -104,25 +104,25 @@ static void take_sia(struct cursor *c, struct tulip_media *m)
 	m->sia = true;
 	m->sia_own = media & MEDIA_OWN;
 	for (i = 0; m->sia_own && i < 3; i++)
-		m->sia_csr[i] = take16(c);
-	m->sia_select.value[0] = take16(c);
-	m->sia_select.value[1] = take16(c);
+		m->sia_csr[i] = take_u16(c);
+	m->sia_select.value[0] = take_u16(c);
+	m->sia_select.value[1] = take_u16(c);
 	m->sia_select.n = 2;
 }
 
 /* False: it is longer than the list. */
 static bool take_block(struct cursor *list, bool gpio8, struct tulip_media *m)
 {
-	u8 first = take8(list), type = 0;
+	u8 first = take_u8(list), type = 0;
 	struct cursor c;
 
 	if (!(first & BLOCK_LONG)) {
-		take(list, 3);
+		take_part(list, 3);
 		m->sym = true;
 		return !list->over;
 	}
-	c = take(list, first & ~BLOCK_LONG);
-	type = take8(&c);
+	c = take_part(list, first & ~BLOCK_LONG);
+	type = take_u8(&c);
 	switch (type) {
 	case 0:
 	case 4:
@@ -181,10 +181,10 @@ void tulip_srom_media(const u8 *srom, u32 len, u8 slot, bool gpio8,
 	if (at >= len)
 		goto damaged;
 	c = (struct cursor){ .at = srom + at, .len = len - at };
-	take16(&c);			/* the way to begin with */
+	take_u16(&c);			/* the way to begin with */
 	if (gpio8)
-		direction = take8(&c);
-	count = take8(&c);
+		direction = take_u8(&c);
+	count = take_u8(&c);
 	if (c.over || count == 0xff)
 		goto damaged;
 	for (i = 0; i < count; i++)
