@@ -183,17 +183,21 @@ static u32 some_train(u8 *f, u32 len)
 
 static void throw(struct sim_nic **nic, bool blind)
 {
-	u32 to = sim_dice(2), len;
+	bool changed = sim_dice(2) || !ncaught;
+	u32 to = sim_dice(2), len, train = 0;
 	u8 f[FRAME_MAX];
 
 	len = begin(f, nic[!to], nic[to]);
-	if (sim_dice(2) || !ncaught) {
+	if (changed) {
 		change(f, &len);
 		if (blind)
 			forget_cookies(f, len);
 	} /* else it is one that was sent before, as it was */
 	len = max_t(u32, len, ETH_HLEN + 1);
-	sim_nic_inject_train(nic[to], f, len, some_train(f, len));
+	/* With its cookie in it, to say more of it is to know the cookie. */
+	if (changed || !blind)
+		train = some_train(f, len);
+	sim_nic_inject_train(nic[to], f, len, train);
 	/* To a group: a question, or nothing. */
 	if (!sim_dice(50)) {
 		memset(f, 0xff, ETH_ALEN);
