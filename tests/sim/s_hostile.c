@@ -156,8 +156,12 @@ static void forget_cookies(u8 *f, u32 len)
 {
 	struct via_wire_hello *h = (void *)(wire_of(f) + 1);
 	struct via_wire_conn *c = (void *)(h + 1);
+	struct via_wire_heartbeat *b = (void *)(wire_of(f) + 1);
 
 	wire_of(f)->cookie = sim_dice64();
+	/* The answer to a HEARTBEAT has its number. */
+	if (wire_of(f)->type == VIA_WIRE_HEARTBEAT_ACK)
+		noise((u8 *)&b->time, sizeof(b->time));
 	/* Nor does a connection frame carry what would fit. */
 	if (len >= ETH_HLEN + VIA_WIRE_CONN_LEN) {
 		c->sender_cookie = wire_of(f)->cookie;
