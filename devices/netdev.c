@@ -56,8 +56,8 @@ static inline bool can_send(const struct net_device *dev)
 }
 
 /* The queue of a flow; false: it cannot be sent to. */
-static __always_inline bool pick(const struct net_device *dev, u32 flow,
-				 struct netdev_queue **txq)
+static __always_inline bool pick_queue(const struct net_device *dev, u32 flow,
+				       struct netdev_queue **txq)
 {
 	if (unlikely(!can_send(dev)))
 		return false;
@@ -96,7 +96,7 @@ static bool has_discipline(struct netdev_queue *txq)
 }
 
 /* All that was in the discipline of the queue is with the driver. */
-static bool drained(struct netdev_queue *txq)
+static bool is_queue_drained(struct netdev_queue *txq)
 {
 	struct Qdisc *q = rcu_dereference_bh(txq->qdisc);
 
@@ -118,11 +118,11 @@ static bool may_pass(struct via_netdev *vd, struct netdev_queue *txq)
 	bool all = true;
 	u32 i;
 
-	if (!drained(txq))
+	if (!is_queue_drained(txq))
 		return false;
 	spin_lock(&vd->queue_lock);
 	for (i = 0; all && i < dev->real_num_tx_queues; i++)
-		all = drained(netdev_get_tx_queue(dev, i));
+		all = is_queue_drained(netdev_get_tx_queue(dev, i));
 	if (all) {
 		WRITE_ONCE(vd->queued, false);
 		WRITE_ONCE(vd->ready, vd->pools);
@@ -147,7 +147,7 @@ static bool tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	struct via_netdev *vd = nic->priv;
 	struct netdev_queue *txq;
 
-	if (unlikely(!pick(vd->dev, flow, &txq)))
+	if (unlikely(!pick_queue(vd->dev, flow, &txq)))
 		return false;
 	if (unlikely(READ_ONCE(vd->queued)) && !may_pass(vd, txq))
 		return begin_queued(txq, tx);
@@ -243,8 +243,8 @@ static noinline struct sk_buff *pool_grow(struct net_device *dev,
  * @len bytes behind the header.  @one: the burst does not know whether frames
  * are queued.
  */
-static __always_inline bool get(struct via_netdev *vd,
-				const struct via_ether_link *link, u32 len,
+static __always_inline bool get_frame(struct via_netdev *vd,
+				      const struct via_ether_link *link, u32 len,
 				struct via_ether_buf *buf, bool one)
 {
 	struct pool __percpu *pools = READ_ONCE(vd->ready);
@@ -281,7 +281,7 @@ static bool tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		   const struct via_ether_link *link, u32 len,
 		   struct via_ether_buf *buf)
 {
-	return get(nic->priv, link, len, buf, false);
+	return get_frame(nic->priv, link, len, buf, false);
 }
 
 static void tx_drop(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -291,8 +291,8 @@ static void tx_drop(struct via_ether_nic *nic, struct via_ether_tx *tx,
 }
 
 /* False: the driver took it not, or there is no more room after it. */
-static __always_inline bool xmit(struct net_device *dev,
-				 struct netdev_queue *txq,
+static __always_inline bool xmit_skb(struct net_device *dev,
+				     struct netdev_queue *txq,
 				 struct sk_buff *skb, bool more)
 {
 	skb_set_queue_mapping(skb, txq - dev->_tx);
@@ -308,7 +308,7 @@ static __always_inline bool xmit(struct net_device *dev,
 }
 
 /* A frame that may enter a discipline: one of the pool is only lent. */
-static struct sk_buff *own(struct sk_buff *skb)
+static struct sk_buff *own_skb(struct sk_buff *skb)
 {
 	struct sk_buff *copy;
 
@@ -323,13 +323,13 @@ static struct sk_buff *own(struct sk_buff *skb)
  * To the discipline of the queue: the last that is known of the frame.  What it
  * drops, or there is no memory for, is lost.
  */
-static void enqueue(struct via_netdev *vd, struct netdev_queue *txq,
-		    struct sk_buff *skb)
+static void enqueue_skb(struct via_netdev *vd, struct netdev_queue *txq,
+			struct sk_buff *skb)
 {
 	struct sk_buff *dropped = NULL;
 	struct Qdisc *q;
 
-	skb = own(skb);
+	skb = own_skb(skb);
 	if (unlikely(!skb))
 		return;
 	skb_set_queue_mapping(skb, txq - vd->dev->_tx);
@@ -372,21 +372,22 @@ static bool turn_aside(struct via_netdev *vd, struct via_ether_tx *tx,
 	__acquire(&txq->_xmit_lock);
 	HARD_TX_UNLOCK(vd->dev, txq);
 	tx->last = QUEUED;
-	enqueue(vd, txq, skb);
+	enqueue_skb(vd, txq, skb);
 	return true;
 }
 
 /* A frame of a burst waits for the one behind it. */
-static __always_inline bool put(struct via_netdev *vd, struct via_ether_tx *tx,
-				struct sk_buff *skb)
+static __always_inline bool put_frame(struct via_netdev *vd,
+				      struct via_ether_tx *tx,
+				      struct sk_buff *skb)
 {
 	struct sk_buff *last = tx->last;
 
 	if (unlikely(last == QUEUED)) {
-		enqueue(vd, tx->queue, skb);
+		enqueue_skb(vd, tx->queue, skb);
 		return true;
 	}
-	if (last && unlikely(!xmit(vd->dev, tx->queue, last, true)))
+	if (last && unlikely(!xmit_skb(vd->dev, tx->queue, last, true)))
 		return turn_aside(vd, tx, skb);
 	tx->last = skb;
 	return true;
@@ -399,7 +400,7 @@ static bool tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
 
 	/* tx_get() has made room, and cleared the padding. */
 	__skb_put(skb, max_t(u32, len + ETH_HLEN, ETH_ZLEN));
-	return put(nic->priv, tx, skb);
+	return put_frame(nic->priv, tx, skb);
 }
 
 /* While there are taps they get each frame. */
@@ -426,7 +427,7 @@ static bool tx_put_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			 const struct via_ether_train *t,
 			 struct via_ether_buf *buf)
 {
-	return put(nic->priv, tx, buf->priv);
+	return put_frame(nic->priv, tx, buf->priv);
 }
 
 static void tx_end(struct via_ether_nic *nic, struct via_ether_tx *tx)
@@ -441,7 +442,7 @@ static void tx_end(struct via_ether_nic *nic, struct via_ether_tx *tx)
 		return;
 	}
 	if (tx->last)
-		xmit(vd->dev, txq, tx->last, false);
+		xmit_skb(vd->dev, txq, tx->last, false);
 	__acquire(&txq->_xmit_lock);
 	HARD_TX_UNLOCK(vd->dev, txq);
 }
@@ -454,10 +455,10 @@ static bool tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	struct via_netdev *vd = nic->priv;
 	struct netdev_queue *txq;
 
-	if (unlikely(!pick(vd->dev, flow, &txq) ||
+	if (unlikely(!pick_queue(vd->dev, flow, &txq) ||
 		     !begin_direct(vd->dev, txq, tx)))
 		return false;
-	if (likely(get(vd, link, len, buf, true)))
+	if (likely(get_frame(vd, link, len, buf, true)))
 		return true;
 	tx_end(nic, tx);
 	return false;
@@ -471,12 +472,12 @@ static void tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	struct sk_buff *skb = buf->priv;
 
 	__skb_put(skb, max_t(u32, len + ETH_HLEN, ETH_ZLEN));
-	xmit(vd->dev, txq, skb, false);
+	xmit_skb(vd->dev, txq, skb, false);
 	__acquire(&txq->_xmit_lock);
 	HARD_TX_UNLOCK(vd->dev, txq);
 }
 
-static void stats(struct via_ether_nic *nic, struct via_stats_sink *sink)
+static void fill_stats(struct via_ether_nic *nic, struct via_stats_sink *sink)
 {
 	struct via_netdev *vd = nic->priv;
 
@@ -497,12 +498,12 @@ static struct via_ether_ops netdev_ops = {
 	.tx_put_one = tx_put_one,
 	.tx_get_train = tx_get_train,
 	.tx_put_train = tx_put_train,
-	.stats = stats,
+	.stats = fill_stats,
 };
 
 /* Attaching and detaching: RTNL held. */
 
-static struct via_netdev *find(const struct net_device *dev)
+static struct via_netdev *find_netdev(const struct net_device *dev)
 {
 	struct via_netdev *vd;
 
@@ -593,12 +594,12 @@ static void vd_free(struct via_netdev *vd)
 	kfree(vd);
 }
 
-static int attach(struct net_device *dev)
+static int attach_netdev(struct net_device *dev)
 {
 	struct via_netdev *vd;
 	int err;
 
-	if (find(dev))
+	if (find_netdev(dev))
 		return -EEXIST;
 	if (dev->type != ARPHRD_ETHER || dev->addr_len != ETH_ALEN ||
 	    dev->flags & IFF_LOOPBACK || !is_valid_ether_addr(dev->dev_addr))
@@ -626,7 +627,7 @@ static int attach(struct net_device *dev)
 	return 0;
 }
 
-static void detach(struct via_netdev *vd)
+static void detach_netdev(struct via_netdev *vd)
 {
 	nic_down(vd);
 	list_del(&vd->link);
@@ -635,7 +636,7 @@ static void detach(struct via_netdev *vd)
 }
 
 /* The interface's address is the NIC's: a new one makes a new NIC. */
-static void readdress(struct via_netdev *vd)
+static void change_address(struct via_netdev *vd)
 {
 	int err;
 
@@ -652,7 +653,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 			void *ptr)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
-	struct via_netdev *vd = find(dev);
+	struct via_netdev *vd = find_netdev(dev);
 
 	if (!vd)
 		return NOTIFY_DONE;
@@ -661,11 +662,11 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		if (dev->reg_state == NETREG_REGISTERED)
 			nic_down(vd);	/* it moves to another namespace */
 		else
-			detach(vd);
+			detach_netdev(vd);
 		break;
 	case NETDEV_REGISTER:
 		if (!vd->nic)
-			readdress(vd);
+			change_address(vd);
 		break;
 	case NETDEV_GOING_DOWN:
 	case NETDEV_DOWN:
@@ -686,7 +687,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 			via_ether_set_mtu(vd->nic, dev->mtu);
 		break;
 	case NETDEV_CHANGEADDR:
-		readdress(vd);
+		change_address(vd);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -707,7 +708,7 @@ static int attach_index(struct net *net, const struct via_attach_to *to,
 	rtnl_lock();
 	dev = __dev_get_by_index(net, to->ifindex);
 	if (dev)
-		err = attach(dev);
+		err = attach_netdev(dev);
 	rtnl_unlock();
 	if (err == -EEXIST)
 		*why = VIA_REFUSE_ATTACHED;
@@ -729,9 +730,9 @@ static int detach_index(struct net *net, const struct via_nic *nic,
 	rtnl_lock();
 	dev = __dev_get_by_index(net, nic->ifindex);
 	if (dev)
-		vd = find(dev);
+		vd = find_netdev(dev);
 	if (vd)
-		detach(vd);
+		detach_netdev(vd);
 	rtnl_unlock();
 	if (vd)
 		return 0;
@@ -751,7 +752,7 @@ static void detach_all(void)
 
 	rtnl_lock();
 	list_for_each_entry_safe(vd, n, &attached, link)
-		detach(vd);
+		detach_netdev(vd);
 	rtnl_unlock();
 }
 

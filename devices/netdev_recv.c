@@ -34,8 +34,8 @@ static noinline void rx_broadcast(struct via_ether_nic *nic,
 	via_ether_rx_broadcast(nic, f);
 }
 
-static int rx(struct sk_buff *skb, struct net_device *dev,
-	      struct packet_type *pt, struct net_device *orig_dev)
+static int rx_packet(struct sk_buff *skb, struct net_device *dev,
+		     struct packet_type *pt, struct net_device *orig_dev)
 {
 	struct via_netdev *vd = container_of(pt, struct via_netdev, pt);
 	struct via_ether_frame f = {
@@ -62,7 +62,7 @@ static struct via_netdev *attached_to(const struct net_device *dev)
 	struct packet_type *pt;
 
 	list_for_each_entry_rcu(pt, &dev->ptype_specific, list)
-		if (pt->func == rx)
+		if (pt->func == rx_packet)
 			return container_of(pt, struct via_netdev, pt);
 	return NULL;
 }
@@ -72,7 +72,7 @@ static struct sk_buff *rx_early(struct list_head *head, struct sk_buff *skb)
 	struct via_netdev *vd = attached_to(skb->dev);
 	struct via_ether_frame f = {};
 
-	/* Behind other headers it is not this interface's: rx() never gets it. */
+	/* Behind other headers it is not this interface's. */
 	if (unlikely(!vd) || skb_gro_offset(skb))
 		return via_early_left(skb);
 	if (!via_early_ok(skb) || via_early_follows(&order)) {
@@ -109,7 +109,7 @@ void via_netdev_listen(struct via_netdev *vd)
 {
 	vd->pt.type = via_ether_proto();
 	vd->pt.dev = vd->dev;
-	vd->pt.func = rx;
+	vd->pt.func = rx_packet;
 	dev_add_pack(&vd->pt);
 }
 

@@ -33,7 +33,7 @@
 
 static LIST_HEAD(nics);
 
-static void stats(struct via_ether_nic *nic, struct via_stats_sink *sink)
+static void fill_stats(struct via_ether_nic *nic, struct via_stats_sink *sink)
 {
 	struct via_udp *u = nic->priv;
 
@@ -61,7 +61,7 @@ static struct via_ether_ops udp_ops = {
 	.tx_put_one = via_udp_tx_put_one,
 	.tx_get_train = via_udp_tx_get_train,
 	.tx_put_train = via_udp_tx_put_train,
-	.stats = stats,
+	.stats = fill_stats,
 };
 
 /* The socket, bound to the address: -EADDRNOTAVAIL if this host has it not. */
@@ -84,7 +84,7 @@ static int open_socket(struct via_udp *u, const struct via_attach_to *to)
 	return udp_sock_create(u->net, &cfg, &u->sock);
 }
 
-static void listen(struct via_udp *u)
+static void start_listening(struct via_udp *u)
 {
 	struct udp_tunnel_sock_cfg cfg = {
 		.sk_user_data = u,
@@ -103,7 +103,7 @@ static void listen(struct via_udp *u)
 }
 
 /* No datagram is handed over any more, and no one is told of room. */
-static void deafen(struct via_udp *u)
+static void stop_listening(struct via_udp *u)
 {
 	struct sock *sk = u->sock->sk;
 
@@ -233,7 +233,7 @@ static int attach_address(struct net *net, const struct via_attach_to *to,
 		udp_tunnel_sock_release(u->sock->sk);
 		return err;
 	}
-	listen(u);
+	start_listening(u);
 	list_add_tail(&u->link, &nics);
 	pr_info("%s: VI NIC at UDP port %u of %s\n", u->nic->ka->name,
 		ntohs(u->port), to->addr_len == 4 ? "IPv4" : "IPv6");
@@ -245,11 +245,11 @@ static int attach_address(struct net *net, const struct via_attach_to *to,
  * what it has given back is sent; then routes, and the socket.  Frames in
  * queues keep the socket's memory, and need nothing of this module.
  */
-static void detach(struct via_udp *u)
+static void detach_udp(struct via_udp *u)
 {
 	ASSERT_RTNL();
 	list_del(&u->link);
-	deafen(u);
+	stop_listening(u);
 	via_ether_unregister(u->nic);
 	tasklet_kill(&u->waker);
 	via_udp_links_end(u);
@@ -260,8 +260,8 @@ static void detach(struct via_udp *u)
 
 /* For the agent, on an administrator's word: RTNL not held. */
 
-static int attach(struct net *net, const struct via_attach_to *to,
-		  enum via_refusal *why)
+static int attach_udp(struct net *net, const struct via_attach_to *to,
+		      enum via_refusal *why)
 {
 	struct via_udp *u;
 	int err;
@@ -304,7 +304,7 @@ static int detach_nic(struct net *net, const struct via_nic *ka,
 		if (u->nic->ka == ka)
 			found = u;
 	if (found)
-		detach(found);
+		detach_udp(found);
 	rtnl_unlock();
 	if (found)
 		return 0;
@@ -315,7 +315,7 @@ static int detach_nic(struct net *net, const struct via_nic *ka,
 static struct via_attach_ops attach_ops = {
 	.owner = THIS_MODULE,
 	.addresses = true,
-	.attach = attach,
+	.attach = attach_udp,
 	.detach = detach_nic,
 };
 
@@ -359,7 +359,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 			continue;
 		bound = u->ifindex == dev->ifindex;
 		if (event == NETDEV_UNREGISTER && bound)
-			detach(u);
+			detach_udp(u);
 		else if ((event == NETDEV_GOING_DOWN || event == NETDEV_DOWN) &&
 			 (bound || has_v4(u, dev)))
 			via_ether_break(u->nic);
@@ -430,7 +430,7 @@ static void __net_exit net_pre_exit(struct net *net)
 	rtnl_lock();
 	list_for_each_entry_safe(u, next, &nics, link)
 		if (net_eq(u->net, net))
-			detach(u);
+			detach_udp(u);
 	rtnl_unlock();
 }
 
@@ -491,7 +491,7 @@ static void __exit via_udp_exit(void)
 	unregister_netdevice_notifier(&netdev_notifier);
 	rtnl_lock();
 	list_for_each_entry_safe(u, next, &nics, link)
-		detach(u);
+		detach_udp(u);
 	rtnl_unlock();
 	unregister_pernet_subsys(&net_ops);
 	/* Links are given back by callbacks, and free by further ones. */

@@ -123,8 +123,8 @@ bool via_udp_host_near(struct via_ether_nic *nic, const u8 *host)
 }
 
 /* Each datagram is looked up, from any sender. */
-static __always_inline struct hlist_head *bucket(struct via_udp *u,
-						 const u8 *host)
+static __always_inline struct hlist_head *link_bucket(struct via_udp *u,
+						      const u8 *host)
 {
 	u32 len = u->v6 ? sizeof(struct in6_addr) : sizeof(__be32);
 
@@ -136,7 +136,7 @@ struct via_udp_link *via_udp_link_of(struct via_udp *u, const u8 *host)
 {
 	struct via_udp_link *kept;
 
-	hlist_for_each_entry_rcu(kept, bucket(u, host), by_host)
+	hlist_for_each_entry_rcu(kept, link_bucket(u, host), by_host)
 		if (via_udp_same_host(u, kept->host, host))
 			return kept;
 	return NULL;
@@ -197,7 +197,7 @@ bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
 	INIT_LIST_HEAD(&kept->look_link);
 	spin_lock_bh(&via_udp_links_lock);
 	list_add(&kept->link, &u->links);
-	hlist_add_head_rcu(&kept->by_host, bucket(u, kept->host));
+	hlist_add_head_rcu(&kept->by_host, link_bucket(u, kept->host));
 	spin_unlock_bh(&via_udp_links_lock);
 	link->priv = kept;
 	return true;

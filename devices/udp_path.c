@@ -8,7 +8,7 @@
 #include "udp.h"
 
 /* The next smaller MTU that paths have; 0: there is none. */
-static u32 narrower(const struct via_udp *u, u32 mtu)
+static u32 narrower_mtu(const struct via_udp *u, u32 mtu)
 {
 	static const u16 usual[] = { 8192, 4352, 1500, IPV6_MIN_MTU, 576 };
 	u32 i, most = ARRAY_SIZE(usual) - (u->v6 ? 1 : 0);
@@ -38,7 +38,7 @@ void via_udp_leave_black_hole(struct via_udp *u, struct sk_buff *skb,
 			      struct via_udp_link *kept)
 {
 	struct dst_entry *dst = skb_dst(skb);
-	u32 mtu = narrower(u, min(dst_mtu(dst), skb->len));
+	u32 mtu = narrower_mtu(u, min(dst_mtu(dst), skb->len));
 
 	if (skb->len < READ_ONCE(kept->black))
 		return;

@@ -66,8 +66,8 @@ static struct dst_entry *route_of(struct via_udp *u, const struct sk_buff *skb,
 }
 
 /* IP has routed it: those that follow from its host go the same way. */
-static noinline void learn(struct via_udp *u, struct sk_buff *skb,
-			   const u8 *host)
+static noinline void learn_link(struct via_udp *u, struct sk_buff *skb,
+				const u8 *host)
 {
 	struct dst_entry *dst = skb_dst(skb);
 	struct via_udp_link *kept;
@@ -113,7 +113,7 @@ int via_udp_rx(struct sock *sk, struct sk_buff *skb)
 		goto out;
 	frame_begin(u, &f, skb);
 	if (unlikely(READ_ONCE(u->learn)))
-		learn(u, skb, f.src);
+		learn_link(u, skb, f.src);
 	/* UDP has seen its header in a row. */
 	__skb_pull(skb, sizeof(struct udphdr));
 	f.len = skb->len;
@@ -143,7 +143,7 @@ static void count_delivered(struct via_udp *u, const struct sk_buff *skb,
 }
 
 /* Would IPsec want to see it, or a raw socket get it? */
-static bool unseen(const struct via_udp *u, struct sk_buff *skb)
+static bool is_unseen(const struct via_udp *u, struct sk_buff *skb)
 {
 #ifdef CONFIG_XFRM
 	if (!__xfrm_check_nopolicy(u->net, skb, XFRM_POLICY_IN))
@@ -187,8 +187,8 @@ static bool is_ours(const struct nf_hook_entry *entry)
 }
 
 /* No hook of the packet filter is behind ours. */
-static bool unfiltered(const struct via_udp *u,
-		       struct nf_hook_entries __rcu * const *hooks)
+static bool has_no_filter(const struct via_udp *u,
+			  struct nf_hook_entries __rcu * const *hooks)
 {
 	const struct nf_hook_entries *e;
 	u32 i;
@@ -264,7 +264,7 @@ static bool of_bridge(const struct sk_buff *skb)
  * Take a datagram of which the route is known, if nothing is behind the hook but
  * IP and UDP.  @at: bytes of headers.
  */
-static bool take(struct via_udp *u, struct sk_buff *skb, u32 at)
+static bool take_datagram(struct via_udp *u, struct sk_buff *skb, u32 at)
 {
 	struct via_ether_frame f = {};
 	u32 frames;
@@ -291,14 +291,14 @@ static bool take(struct via_udp *u, struct sk_buff *skb, u32 at)
 }
 
 /* A datagram for this NIC, from that host. */
-static __always_inline u32 known(struct via_udp *u, struct sk_buff *skb,
-				 const u8 *host,
+static __always_inline u32 take_known(struct via_udp *u, struct sk_buff *skb,
+				      const u8 *host,
 				 struct nf_hook_entries __rcu * const *hooks)
 {
 	struct dst_entry *dst = route_of(u, skb, host);
 
-	if (likely(unfiltered(u, hooks) && unseen(u, skb))) {
-		if (likely(dst && take(u, skb, via_udp_overhead(u))))
+	if (likely(has_no_filter(u, hooks) && is_unseen(u, skb))) {
+		if (likely(dst && take_datagram(u, skb, via_udp_overhead(u))))
 			return NF_STOLEN;
 		/* Those behind it must not overtake it. */
 		via_early_passed(&hook_order, datagrams_in(skb));
@@ -319,7 +319,8 @@ static unsigned int known_v4(void *priv, struct sk_buff *skb,
 	    !via_udp_same_host(u, &iph->daddr, u->nic->host.addr) ||
 	    !at_our_port(u, skb, sizeof(*iph)))
 		return NF_ACCEPT;
-	return known(u, skb, (const u8 *)&iph->saddr, u->net->nf.hooks_ipv4);
+	return take_known(u, skb, (const u8 *)&iph->saddr,
+			  u->net->nf.hooks_ipv4);
 }
 
 static unsigned int known_v6(void *priv, struct sk_buff *skb,
@@ -332,7 +333,8 @@ static unsigned int known_v6(void *priv, struct sk_buff *skb,
 	    !via_udp_same_host(u, &ip6h->daddr, u->nic->host.addr) ||
 	    !at_our_port(u, skb, sizeof(*ip6h)))
 		return NF_ACCEPT;
-	return known(u, skb, (const u8 *)&ip6h->saddr, u->net->nf.hooks_ipv6);
+	return take_known(u, skb, (const u8 *)&ip6h->saddr,
+			  u->net->nf.hooks_ipv6);
 }
 
 /* Without it datagrams are received all the same. */
@@ -449,7 +451,7 @@ struct sk_buff *via_udp_rx_early(struct sock *sk, struct list_head *head,
 	if (unlikely(!u) || NAPI_GRO_CB(skb)->flush || !via_early_ok(skb) ||
 	    via_early_follows(&order) ||
 	    !early_headers_ok(u, skb, at) || !early_unfiltered(u) ||
-	    !unseen(u, skb))
+	    !is_unseen(u, skb))
 		goto stack;
 	frame_begin(u, &f, skb);
 	if (unlikely(!route_of(u, skb, f.src)))

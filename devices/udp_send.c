@@ -67,7 +67,7 @@ struct sending {
 	u32 most;
 };
 
-static struct sending *sending(struct sk_buff *skb)
+static struct sending *train_state(struct sk_buff *skb)
 {
 	return (struct sending *)skb->cb;
 }
@@ -79,7 +79,7 @@ static bool has_room(const struct via_udp *u)
 }
 
 /* The queues are full: the socket says when they are not. */
-static noinline bool full(struct via_udp *u)
+static noinline bool is_tx_full(struct via_udp *u)
 {
 	WRITE_ONCE(u->full, true);
 	/* Pairs with the one in via_udp_write_space(). */
@@ -220,8 +220,8 @@ static void hand_over(struct via_udp *u, struct sk_buff *skb)
 }
 
 /* Does a datagram of that length go in one piece?  Few do not. */
-static bool fits(struct via_udp *u, struct via_udp_link *kept,
-		 const struct dst_entry *dst, u32 len)
+static bool fits_path(struct via_udp *u, struct via_udp_link *kept,
+		      const struct dst_entry *dst, u32 len)
 {
 	u32 mtu;
 
@@ -238,15 +238,15 @@ static bool fits(struct via_udp *u, struct via_udp_link *kept,
  * A frame that was sent before its path became narrower is sent again as it
  * was, in fragments: it has its number for good.
  */
-static __always_inline void send(struct via_udp *u, struct sk_buff *skb,
-				 struct dst_entry *dst, __be16 port)
+static __always_inline void send_frame(struct via_udp *u, struct sk_buff *skb,
+				       struct dst_entry *dst, __be16 port)
 {
-	const struct via_ether_link *link = sending(skb)->link;
+	const struct via_ether_link *link = train_state(skb)->link;
 	struct via_udp_link *kept = link->priv;
-	bool whole = fits(u, kept, dst, skb->len);
+	bool whole = fits_path(u, kept, dst, skb->len);
 
 	/* All of it is IP's from here on. */
-	sending(skb)->link = NULL;
+	train_state(skb)->link = NULL;
 	if (likely(kept))
 		skb_dst_set_noref(skb, dst);
 	else
@@ -260,10 +260,10 @@ static __always_inline void send(struct via_udp *u, struct sk_buff *skb,
 }
 
 /* Where to it goes.  Without a route it is lost. */
-static __always_inline struct dst_entry *way(struct via_udp *u,
-					     struct sk_buff *skb)
+static __always_inline struct dst_entry *route_frame(struct via_udp *u,
+						     struct sk_buff *skb)
 {
-	const struct via_ether_link *link = sending(skb)->link;
+	const struct via_ether_link *link = train_state(skb)->link;
 	struct via_udp_link *kept = link->priv;
 	struct dst_entry *dst;
 
@@ -297,7 +297,7 @@ static __always_inline struct dst_entry *way(struct via_udp *u,
  * iptables the table mangle; connection tracking and security modules do not,
  * and the kernel gives a translated address to all frames.
  */
-static bool writes(const struct nf_hook_entries *e)
+static bool writes_datagrams(const struct nf_hook_entries *e)
 {
 	struct nf_hook_ops **ops;
 	u32 i;
@@ -320,10 +320,10 @@ static bool has_rules(const struct via_udp *u, const struct net_device *dev)
 
 	if (u->v6)
 		hooks = u->net->nf.hooks_ipv6;
-	if (writes(rcu_dereference_check(hooks[NF_INET_LOCAL_OUT],
-					 rcu_read_lock_bh_held())) ||
-	    writes(rcu_dereference_check(hooks[NF_INET_POST_ROUTING],
-					 rcu_read_lock_bh_held())))
+	if (writes_datagrams(rcu_dereference_check(hooks[NF_INET_LOCAL_OUT],
+						   rcu_read_lock_bh_held())) ||
+	    writes_datagrams(rcu_dereference_check(hooks[NF_INET_POST_ROUTING],
+						   rcu_read_lock_bh_held())))
 		return true;
 #endif
 #ifdef CONFIG_NETFILTER_EGRESS
@@ -347,11 +347,11 @@ static bool takes_trains(const struct via_udp *u, const struct dst_entry *dst)
 	       sizeof(struct udphdr) <= HEADROOM;
 }
 
-static void depart(struct via_udp *u, struct via_ether_tx *tx)
+static void depart_train(struct via_udp *u, struct via_ether_tx *tx)
 {
 	struct skb_shared_info *info;
 	struct sk_buff *skb = tx->last;
-	struct sending *s = sending(skb);
+	struct sending *s = train_state(skb);
 
 	tx->last = NULL;
 	if (likely(s->tail)) {
@@ -370,16 +370,16 @@ static void depart(struct via_udp *u, struct via_ether_tx *tx)
 }
 
 /* The first frame of a train; false: it has to go alone. */
-static bool lead(struct via_udp *u, struct via_ether_tx *tx,
-		 struct sk_buff *skb, struct dst_entry *dst)
+static bool lead_train(struct via_udp *u, struct via_ether_tx *tx,
+		       struct sk_buff *skb, struct dst_entry *dst)
 {
-	const struct via_ether_link *link = sending(skb)->link;
-	struct sending *s = sending(skb);
+	const struct via_ether_link *link = train_state(skb)->link;
+	struct sending *s = train_state(skb);
 	u32 len = skb->len;
 
 	if (!link->priv || len + via_udp_overhead(u) <= SHORT ||
 	    via_udp_is_black_hole(link->priv) || !takes_trains(u, dst) ||
-	    !fits(u, link->priv, dst, len))
+	    !fits_path(u, link->priv, dst, len))
 		return false;
 	skb_dst_set_noref(skb, dst);
 	put_headers(u, skb, dst, link, (__force __be16)(unsigned long)tx->queue,
@@ -422,12 +422,13 @@ static void copy_headers(struct via_udp *u, struct sk_buff *skb,
 }
 
 /* One more; false: it is another train's. */
-static bool join(struct via_udp *u, struct sk_buff *first, struct sk_buff *skb)
+static bool join_train(struct via_udp *u, struct sk_buff *first,
+		       struct sk_buff *skb)
 {
-	struct sending *s = sending(first);
+	struct sending *s = train_state(first);
 	u32 len = skb->len, hdr = via_udp_overhead(u);
 
-	if (!s->open || s->link != sending(skb)->link || len > s->each ||
+	if (!s->open || s->link != train_state(skb)->link || len > s->each ||
 	    first->len + len > TRAIN_BYTES)
 		return false;
 	copy_headers(u, skb, first, hdr);
@@ -481,14 +482,14 @@ static bool begin_whole(struct via_udp *u, struct via_ether_tx *tx,
 	    len > VIA_PAGES_BYTES || via_udp_is_black_hole(kept))
 		return false;
 	dst = via_udp_route(u, kept);
-	if (!dst || !takes_whole(u, dst) || !fits(u, kept, dst, len))
+	if (!dst || !takes_whole(u, dst) || !fits_path(u, kept, dst, len))
 		return false;
 	skb = via_pages_frame(&pages, HEADROOM, 0);
 	if (unlikely(!skb))
 		return false;
 	skb_dst_set_noref(skb, dst);
 	dev = dst->dev;
-	s = sending(skb);
+	s = train_state(skb);
 	s->link = link;
 	s->each = len;
 	s->frames = 0;
@@ -506,7 +507,7 @@ static bool begin_whole(struct via_udp *u, struct via_ether_tx *tx,
 static bool joins_whole(struct sk_buff *skb, const struct via_ether_link *link,
 			u32 len)
 {
-	const struct sending *s = sending(skb);
+	const struct sending *s = train_state(skb);
 
 	return s->open && s->link == link && len <= s->each &&
 	       (!s->frames ||
@@ -525,7 +526,7 @@ static bool room_whole(struct via_ether_tx *tx, u32 len,
 /* @n frames, @len bytes of them, each of @each but the last one. */
 static void put_row(struct sk_buff *skb, u32 n, u32 len, u32 each)
 {
-	struct sending *s = sending(skb);
+	struct sending *s = train_state(skb);
 
 	via_pages_append(this_cpu_ptr(&pages), skb, len);
 	if (!s->frames)
@@ -541,13 +542,13 @@ static void depart_whole(struct via_udp *u, struct via_ether_tx *tx)
 {
 	struct skb_shared_info *info;
 	struct sk_buff *skb = tx->last;
-	struct sending s = *sending(skb);
+	struct sending s = *train_state(skb);
 
 	tx->last = NULL;
 	if (unlikely(!s.frames))
 		return kfree_skb(skb);
 	/* IP's. */
-	memset(sending(skb), 0, sizeof(s));
+	memset(train_state(skb), 0, sizeof(s));
 	put_headers(u, skb, skb_dst(skb), s.link,
 		    (__force __be16)(unsigned long)tx->queue, true);
 	if (s.frames > 1) {
@@ -562,7 +563,7 @@ static void depart_whole(struct via_udp *u, struct via_ether_tx *tx)
 
 static bool is_whole(struct sk_buff *skb)
 {
-	return skb && sending(skb)->whole;
+	return skb && train_state(skb)->whole;
 }
 
 /* Room for a frame that goes alone, or in a train of frames. */
@@ -573,8 +574,8 @@ static bool get_frame(const struct via_ether_link *link, u32 len,
 
 	if (unlikely(!skb))
 		return false;
-	sending(skb)->link = link;
-	sending(skb)->whole = false;
+	train_state(skb)->link = link;
+	train_state(skb)->whole = false;
 	buf->data = skb->data;
 	buf->priv = skb;
 	return true;
@@ -591,7 +592,7 @@ bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			return room_whole(tx, len, buf);
 		depart_whole(u, tx);
 	}
-	if (unlikely(!has_room(u)) && full(u))
+	if (unlikely(!has_room(u)) && is_tx_full(u))
 		return false;
 	if (!tx->last && begin_whole(u, tx, link, len))
 		return room_whole(tx, len, buf);
@@ -601,7 +602,7 @@ bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
 /* How many more frames of @each bytes does the train take? */
 static u32 room_for(struct sk_buff *skb, u32 each)
 {
-	const struct sending *s = sending(skb);
+	const struct sending *s = train_state(skb);
 
 	return min(s->most - min(s->most, s->frames),
 		   (s->bytes - min(s->bytes, skb->len)) / each);
@@ -611,7 +612,7 @@ static u32 room_for(struct sk_buff *skb, u32 each)
 static bool joins_whole_train(struct sk_buff *skb,
 			      const struct via_ether_link *link, u32 each)
 {
-	return sending(skb)->each == each && joins_whole(skb, link, each) &&
+	return train_state(skb)->each == each && joins_whole(skb, link, each) &&
 	       room_for(skb, each) >= 2;
 }
 
@@ -635,7 +636,7 @@ bool via_udp_tx_get_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		return false;
 	if (tx->last && !joins_whole_train(tx->last, link, each))
 		depart_whole(u, tx);
-	if (!tx->last && ((unlikely(!has_room(u)) && full(u)) ||
+	if (!tx->last && ((unlikely(!has_room(u)) && is_tx_full(u)) ||
 			  !begin_whole(u, tx, link, each)))
 		return false;
 	if (!room_whole(tx, 2 * each, buf))
@@ -691,13 +692,14 @@ bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	}
 	__skb_put(skb, len);
 	if (tx->last) {
-		if (likely(join(u, tx->last, skb)))
+		if (likely(join_train(u, tx->last, skb)))
 			return true;
-		depart(u, tx);
+		depart_train(u, tx);
 	}
-	dst = way(u, skb);
-	if (likely(dst) && !lead(u, tx, skb, dst))
-		send(u, skb, dst, (__force __be16)(unsigned long)tx->queue);
+	dst = route_frame(u, skb);
+	if (likely(dst) && !lead_train(u, tx, skb, dst))
+		send_frame(u, skb, dst,
+			   (__force __be16)(unsigned long)tx->queue);
 	return true;
 }
 
@@ -706,7 +708,7 @@ void via_udp_tx_end(struct via_ether_nic *nic, struct via_ether_tx *tx)
 	if (is_whole(tx->last))
 		depart_whole(nic->priv, tx);
 	else if (tx->last)
-		depart(nic->priv, tx);
+		depart_train(nic->priv, tx);
 }
 
 bool via_udp_tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -715,7 +717,7 @@ bool via_udp_tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 {
 	struct via_udp *u = nic->priv;
 
-	if (unlikely(!has_room(u)) && full(u))
+	if (unlikely(!has_room(u)) && is_tx_full(u))
 		return false;
 	return via_udp_tx_begin(nic, tx, flow) && get_frame(link, len, buf);
 }
@@ -728,9 +730,10 @@ void via_udp_tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	struct dst_entry *dst;
 
 	__skb_put(skb, len);
-	dst = way(u, skb);
+	dst = route_frame(u, skb);
 	if (likely(dst))
-		send(u, skb, dst, (__force __be16)(unsigned long)tx->queue);
+		send_frame(u, skb, dst,
+			   (__force __be16)(unsigned long)tx->queue);
 }
 
 /* Any context, a discipline's lock may be held: what wakes comes later. */
@@ -740,7 +743,7 @@ void via_udp_write_space(struct sock *sk)
 
 	rcu_read_lock();
 	u = rcu_dereference_sk_user_data(sk);
-	/* Pairs with the one in full(). */
+	/* Pairs with the one in is_tx_full(). */
 	smp_mb();
 	if (u && unlikely(READ_ONCE(u->full)) &&
 	    refcount_read(&sk->sk_wmem_alloc) < VIA_UDP_QUEUED / 2)
