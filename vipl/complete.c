@@ -9,7 +9,7 @@
  * with arguments that it does not take, and its result be dropped; as the
  * answer of queue_empty it is a yes.
  */
-static VIP_RETURN none(void)
+static VIP_RETURN no_operation(void)
 {
 	return VIP_ERROR_NOT_SUPPORTED;
 }
@@ -34,7 +34,7 @@ static int is_optional(size_t op)
 
 void vipl_complete(struct vipl_driver *d)
 {
-	VIP_RETURN (*const stub)(void) = none;
+	VIP_RETURN (*const stub)(void) = no_operation;
 	char *ops = (char *)&d->ops;
 	void *have;
 	size_t op;

@@ -22,7 +22,7 @@ struct wanted {
 
 #define WARNINGS	64		/* that are remembered */
 
-static uint64_t hash(uint64_t h, const void *data, size_t n)
+static uint64_t hash_bytes(uint64_t h, const void *data, size_t n)
 {
 	const unsigned char *p = data;
 
@@ -33,7 +33,7 @@ static uint64_t hash(uint64_t h, const void *data, size_t n)
 }
 
 /* A race says it twice, and so do more than WARNINGS of them. */
-static int said(uint64_t what)
+static int was_said(uint64_t what)
 {
 	static _Atomic uint64_t known[WARNINGS];
 	static _Atomic uint32_t next;
@@ -59,15 +59,17 @@ void vipl_conf_warn(FILE *f, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	h = hash(h, line, strlen(line));
+	h = hash_bytes(h, line, strlen(line));
 	if (!fstat(fileno(f), &st)) {
-		h = hash(h, &st.st_dev, sizeof(st.st_dev));
-		h = hash(h, &st.st_ino, sizeof(st.st_ino));
-		h = hash(h, &st.st_size, sizeof(st.st_size));
-		h = hash(h, &st.st_mtim.tv_sec, sizeof(st.st_mtim.tv_sec));
-		h = hash(h, &st.st_mtim.tv_nsec, sizeof(st.st_mtim.tv_nsec));
+		h = hash_bytes(h, &st.st_dev, sizeof(st.st_dev));
+		h = hash_bytes(h, &st.st_ino, sizeof(st.st_ino));
+		h = hash_bytes(h, &st.st_size, sizeof(st.st_size));
+		h = hash_bytes(h, &st.st_mtim.tv_sec,
+			       sizeof(st.st_mtim.tv_sec));
+		h = hash_bytes(h, &st.st_mtim.tv_nsec,
+			       sizeof(st.st_mtim.tv_nsec));
 	}
-	if (!said(h))
+	if (!was_said(h))
 		vipl_note("%s", line);
 }
 
@@ -79,8 +81,8 @@ static int is_known(const char *word)
 }
 
 /* Returns 0 when the line is the one, else -1. */
-static int parse(char *line, const struct wanted *w, FILE *f,
-		 const char *file, int number)
+static int parse_conf_line(char *line, const struct wanted *w, FILE *f,
+			   const char *file, int number)
 {
 	char *save, *word, *key, *val;
 
@@ -127,7 +129,7 @@ int vipl_conf_line(FILE *f, char line[VIPL_LINE_LEN], const char *file,
 	return 0;
 }
 
-static int look(const char *file, const struct wanted *w)
+static int look_in_file(const char *file, const struct wanted *w)
 {
 	char line[VIPL_LINE_LEN];
 	int number = 0;
@@ -138,7 +140,7 @@ static int look(const char *file, const struct wanted *w)
 	if (!f)
 		return -1;
 	while (r && !vipl_conf_line(f, line, file, ++number))
-		r = parse(line, w, f, file, number);
+		r = parse_conf_line(line, w, f, file, number);
 	fclose(f);
 	return r;
 }
@@ -166,7 +168,7 @@ int vipl_conf_lookup(const char *keyword, const char *name, char *value,
 	const struct wanted w = { keyword, name, value, size };
 	char own[512];
 
-	if (!own_file(own, sizeof(own)) && !look(own, &w))
+	if (!own_file(own, sizeof(own)) && !look_in_file(own, &w))
 		return 0;
-	return look(VIPL_CONF, &w);
+	return look_in_file(VIPL_CONF, &w);
 }

@@ -347,7 +347,7 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle,
 					 Timeout, RemoteViAttribs));
 }
 
-static VIP_RETURN disconnect(VIP_VI_HANDLE ViHandle)
+static VIP_RETURN disconnect_vi(VIP_VI_HANDLE ViHandle)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	VIP_RETURN r;
@@ -362,7 +362,7 @@ static VIP_RETURN disconnect(VIP_VI_HANDLE ViHandle)
 
 VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
 {
-	return VIPL_CALL(disconnect(ViHandle));
+	return VIPL_CALL(disconnect_vi(ViHandle));
 }
 
 static VIP_RETURN connect_peer_request(VIP_VI_HANDLE ViHandle,

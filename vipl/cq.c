@@ -39,8 +39,8 @@ void vipl_cq_kill(struct vipl_cq *cq)
 	vipl_cq_put(cq);
 }
 
-static VIP_RETURN create(struct vipl_nic *nic, VIP_ULONG entries,
-			 VIP_CQ_HANDLE *out)
+static VIP_RETURN create_cq_on(struct vipl_nic *nic, VIP_ULONG entries,
+			       VIP_CQ_HANDLE *out)
 {
 	struct vipl_cq *cq = vipl_nic_new(nic, VIPL_CQ);
 	VIP_RETURN r;
@@ -78,7 +78,7 @@ static VIP_RETURN create_cq(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
 		goto out;
 	r = VIP_INVALID_PARAMETER;
 	if (!vipl_nic_lock(nic)) {
-		r = create(nic, EntryCount, CQHandle);
+		r = create_cq_on(nic, EntryCount, CQHandle);
 		vipl_nic_unlock(nic);
 	}
 out:
@@ -122,8 +122,8 @@ VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
 }
 
 /* nic->lock held. */
-static VIP_RETURN resize(struct vipl_cq *cq, VIP_CQ_HANDLE h,
-			 VIP_ULONG entries)
+static VIP_RETURN resize_live_cq(struct vipl_cq *cq, VIP_CQ_HANDLE h,
+				 VIP_ULONG entries)
 {
 	if (!entries || !vipl_is_live(cq, h))
 		return VIP_INVALID_PARAMETER;
@@ -142,7 +142,7 @@ static VIP_RETURN resize_cq(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
 		return r;
 	nic = cq->obj.pub.nic;
 	if (!vipl_nic_lock(nic)) {
-		r = resize(cq, CQHandle, EntryCount);
+		r = resize_live_cq(cq, CQHandle, EntryCount);
 		vipl_nic_unlock(nic);
 	}
 	vipl_cq_put(cq);

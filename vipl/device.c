@@ -59,7 +59,8 @@ static int legacy_index(const char *base)
 }
 
 /* The rest of a text that begins with "NAME:", else NULL. */
-static const char *split(const char *device, char name[VIPL_PROVIDER_LEN])
+static const char *split_provider(const char *device,
+				  char name[VIPL_PROVIDER_LEN])
 {
 	size_t n = strspn(device, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
@@ -91,7 +92,7 @@ static const struct {
 static enum found to_device(const char *name, struct vipl_device *out)
 {
 	char provider[VIPL_PROVIDER_LEN];
-	const char *rest = split(name, provider);
+	const char *rest = split_provider(name, provider);
 	const char *base = last_component(name);
 	size_t i;
 
@@ -123,7 +124,7 @@ static int is_alias(const char *name, char *device)
 	if (!vipl_conf_lookup("alias", name, device, NAME_LEN))
 		return 1;
 	/* A '/' that a provider is to open is no path's. */
-	return base != name && !split(name, provider) &&
+	return base != name && !split_provider(name, provider) &&
 	       !vipl_conf_lookup("alias", base, device, NAME_LEN);
 }
 
@@ -135,8 +136,8 @@ static enum found by_alias(const char *name, struct vipl_device *out)
 }
 
 /* A text without a meaning is no reason to take another NIC than that. */
-static enum found chosen(const char *name, const char *by,
-			 struct vipl_device *out)
+static enum found by_choice(const char *name, const char *by,
+			    struct vipl_device *out)
 {
 	enum found r = by_alias(name, out);
 
@@ -157,12 +158,12 @@ static enum found by_default(struct vipl_device *out)
 	enum found r;
 
 	if (env && *env) {
-		r = chosen(env, BY_ENV, out);
+		r = by_choice(env, BY_ENV, out);
 		return r == MISSING ? THERE : r;
 	}
 	if (vipl_conf_lookup("default", NULL, conf, sizeof(conf)))
 		return NONSENSE;
-	return chosen(conf, BY_CONF, out);
+	return by_choice(conf, BY_CONF, out);
 }
 
 static enum found by_old_name(const char *base, int n, struct vipl_device *out)
@@ -177,7 +178,7 @@ static enum found by_old_name(const char *base, int n, struct vipl_device *out)
 	return THERE;
 }
 
-static int fallback(const char *name, struct vipl_device *out)
+static int use_fallback(const char *name, struct vipl_device *out)
 {
 	struct vipl_device other = { .by = NULL };
 	char device[NAME_LEN];
@@ -190,7 +191,7 @@ static int fallback(const char *name, struct vipl_device *out)
 	return 0;
 }
 
-static int refuse(const char *name)
+static int refuse_name(const char *name)
 {
 	vipl_msg(MSG_NOT_A_NAME, name);
 	return -1;
@@ -233,13 +234,13 @@ int vipl_device_resolve(const char *name, struct vipl_device *out)
 		return -1;
 	base = last_component(name);
 	if (r == NONSENSE && *base)
-		return refuse(name);
+		return refuse_name(name);
 	n = legacy_index(base);
 	if (n >= 0)
 		old = by_old_name(base, n, out);
 	if (old == WRONG)
 		return -1;
-	if (old == THERE || !fallback(name, out))
+	if (old == THERE || !use_fallback(name, out))
 		return 0;
 	if (old == MISSING || n < 0 || is_node_name(base))
 		return 0;

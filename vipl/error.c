@@ -29,8 +29,8 @@ static void to_peer(struct vipl_nic *nic, VIP_VI_HANDLE h, char out[PEER_LEN])
 }
 
 /* One message to read. */
-static void say(int fd, struct vipl_nic *nic,
-		const VIP_ERROR_DESCRIPTOR *e)
+static void print_error(int fd, struct vipl_nic *nic,
+			const VIP_ERROR_DESCRIPTOR *e)
 {
 	void *vi = e->ViHandle, *d = e->DescriptorPtr;
 	char peer[PEER_LEN];
@@ -78,7 +78,7 @@ static void log_error(struct vipl_nic *nic, const VIP_ERROR_DESCRIPTOR *err)
 		self = (int)syscall(SYS_pidfd_open, getpid(), 0);
 		fd = (int)syscall(SYS_pidfd_getfd, self, STDERR_FILENO, 0);
 	}
-	say(fd, nic, err);
+	print_error(fd, nic, err);
 	if (nic->service.shared_files)
 		return;
 	close(fd);
@@ -86,8 +86,8 @@ static void log_error(struct vipl_nic *nic, const VIP_ERROR_DESCRIPTOR *err)
 }
 
 /* Returns 0, or -1 when the event speaks of something that is gone. */
-static int describe(struct vipl_nic *nic, const struct vipl_event *ev,
-		    VIP_ERROR_DESCRIPTOR *err)
+static int describe_event(struct vipl_nic *nic, const struct vipl_event *ev,
+			  VIP_ERROR_DESCRIPTOR *err)
 {
 	struct vipl_vi *vi;
 	struct vipl_cq *cq;
@@ -118,7 +118,7 @@ void vipl_error_deliver(struct vipl_nic *nic, const struct vipl_event *ev)
 	VIP_ERROR_DESCRIPTOR err;
 	struct vipl_handler h;
 
-	if (describe(nic, ev, &err))
+	if (describe_event(nic, ev, &err))
 		return;
 	vipl_lock(&nic->handler_lock);
 	h = nic->handler;

@@ -155,7 +155,7 @@ static void take_flag(struct vipl_events *e, struct vipl_event *ev)
 		s->link.next = NULL;
 }
 
-static int take(struct vipl_events *e, struct vipl_event *ev)
+static int take_event(struct vipl_events *e, struct vipl_event *ev)
 {
 	struct vipl_told *t = NULL;
 	int got = 1;
@@ -187,7 +187,7 @@ int vipl_event_wait(struct vipl_nic *nic, struct vipl_event *ev)
 	uint32_t seen;
 
 	seen = atomic_load_explicit(&e->word, memory_order_acquire);
-	if (take(e, ev))
+	if (take_event(e, ev))
 		return 1;
 	/* Events from here on change the word. */
 	if (!atomic_load(&nic->service.stop))

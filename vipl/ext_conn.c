@@ -7,7 +7,7 @@
 #include "msg.h"
 
 /* A NIC does not do what it does not claim, whatever operations there are. */
-static int has(const struct vipl_nic *nic, uint64_t feature)
+static int has_feature(const struct vipl_nic *nic, uint64_t feature)
 {
 	return !!(nic->id.features & feature);
 }
@@ -21,7 +21,7 @@ static VIP_RETURN private_in(const struct vipl_nic *nic, const void *data,
 {
 	if (len > VIPL_PRIVATE_MAX || (len && !data))
 		return VIP_INVALID_PARAMETER;
-	if (len && !has(nic, VIP_FEATURE_PRIVATE))
+	if (len && !has_feature(nic, VIP_FEATURE_PRIVATE))
 		return VIP_ERROR_NOT_SUPPORTED;
 	/* All of it: a provider may send it as it is. */
 	memset(out, 0, sizeof(*out));
@@ -55,7 +55,7 @@ static VIP_RETURN ext_connect_listen(VIP_NIC_HANDLE NicHandle,
 
 	if (!nic)
 		return r;
-	if (!has(nic, VIP_FEATURE_LISTEN))
+	if (!has_feature(nic, VIP_FEATURE_LISTEN))
 		r = VIP_ERROR_NOT_SUPPORTED;
 	else if (!vipl_addr_in(nic, LocalAddr, 0, &local))
 		r = vipl_ops(&nic->obj)->conn_listen(nic, &local, backlog);
@@ -120,7 +120,7 @@ static VIP_RETURN ext_connect_request(VIP_VI_HANDLE ViHandle,
 	if (!vi)
 		return r;
 	nic = vi->obj.pub.nic;
-	if (!has(nic, VIP_FEATURE_NONBLOCKING)) {
+	if (!has_feature(nic, VIP_FEATURE_NONBLOCKING)) {
 		r = VIP_ERROR_NOT_SUPPORTED;
 		goto out;
 	}
@@ -159,7 +159,7 @@ static VIP_RETURN ext_connect_accept(VIP_CONN_HANDLE ConnHandle,
 	if (!conn)
 		return VIP_INVALID_PARAMETER;
 	r = VIP_ERROR_NOT_SUPPORTED;
-	if (has(conn->obj.pub.nic, VIP_FEATURE_NONBLOCKING))
+	if (has_feature(conn->obj.pub.nic, VIP_FEATURE_NONBLOCKING))
 		r = private_in(conn->obj.pub.nic, Private, PrivateLen, &priv);
 	if (r == VIP_SUCCESS)
 		r = vipl_conn_accept(conn, ConnHandle, ViHandle,
@@ -215,7 +215,7 @@ static VIP_RETURN ext_connect_done(VIP_VI_HANDLE ViHandle,
 		return VIP_INVALID_PARAMETER;
 	}
 	r = VIP_ERROR_NOT_SUPPORTED;
-	if (has(vi->obj.pub.nic, VIP_FEATURE_NONBLOCKING))
+	if (has_feature(vi->obj.pub.nic, VIP_FEATURE_NONBLOCKING))
 		r = vipl_ops(&vi->obj)->conn_result(vi, &attrs, &priv);
 	vipl_conn_reason(vi, r);
 	vipl_vi_put(vi);

@@ -30,7 +30,7 @@ struct lines {
 	int failed;			/* out of memory */
 };
 
-static void add(struct lines *l, const char *device, const char *what)
+static void add_line(struct lines *l, const char *device, const char *what)
 {
 	struct line *n = calloc(1, sizeof(*n));
 
@@ -52,12 +52,12 @@ static void add(struct lines *l, const char *device, const char *what)
 	l->end = &n->next;
 }
 
-static void each(void *arg, const char *device, const char *what)
+static void add_device_line(void *arg, const char *device, const char *what)
 {
 	struct lines *l = arg;
 
 	l->devices++;
-	add(l, device, what);
+	add_line(l, device, what);
 }
 
 /* One line on why there is no device. */
@@ -67,7 +67,7 @@ static void why_not(const struct vipl_driver *d, char *line, size_t size)
 		snprintf(line, size, "no device");
 }
 
-static void ask(struct lines *l, const char *name)
+static void ask_provider(struct lines *l, const char *name)
 {
 	const struct vipl_driver *d;
 	char line[WHAT_LEN] = "";
@@ -78,18 +78,18 @@ static void ask(struct lines *l, const char *name)
 	vipl_msg_into(line, sizeof(line));
 	if (vipl_enter(name)) {
 		vipl_msg_into(NULL, 0);
-		add(l, NULL, line);
+		add_line(l, NULL, line);
 		return;
 	}
 	d = vipl_load(name);
 	vipl_msg_into(NULL, 0);
 	if (d && d->ops.devices)
-		d->ops.devices(each, l);
+		d->ops.devices(add_device_line, l);
 	if (d && !l->devices)
 		why_not(d, line, sizeof(line));
 	vipl_leave(name);
 	if (!l->devices)
-		add(l, NULL, line);
+		add_line(l, NULL, line);
 }
 
 /* "NAME.so" of a provider: then the name. */
@@ -123,7 +123,7 @@ static void ask_plugins(struct lines *l)
 	for (i = 0; i < n; i++) {
 		if (is_provider(list[i]->d_name, name) &&
 		    strcmp(name, "ka"))
-			ask(l, name);
+			ask_provider(l, name);
 		free(list[i]);
 	}
 	free(list);
@@ -162,7 +162,7 @@ static VIP_RETURN ext_enum_devices(void (*Each)(VIP_PVOID Context,
 	if (!Each)
 		return VIP_INVALID_PARAMETER;
 	l.end = &l.first;
-	ask(&l, "ka");
+	ask_provider(&l, "ka");
 	ask_plugins(&l);
 	check_default();
 	while ((n = l.first)) {

@@ -16,7 +16,7 @@
 #include "service.h"
 #include "sys.h"
 
-static void empty(_Atomic int *fd)
+static void empty_fd(_Atomic int *fd)
 {
 	uint64_t n;
 
@@ -98,11 +98,11 @@ VIP_RETURN VipExtCQGetFd(VIP_CQ_HANDLE CQHandle, int *Fd)
 }
 
 /* The notify lock is held. */
-static VIP_RETURN arm(struct vipl_cq *cq)
+static VIP_RETURN arm_cq_fd(struct vipl_cq *cq)
 {
 	VIP_RETURN r;
 
-	empty(&cq->fd);
+	empty_fd(&cq->fd);
 	atomic_store(&cq->fd_armed, 1);
 	r = vipl_ops(&cq->obj)->cq_notify(cq);
 	if (r != VIP_SUCCESS)
@@ -122,7 +122,7 @@ static VIP_RETURN ext_cq_arm(VIP_CQ_HANDLE CQHandle)
 	} else if (atomic_load(&cq->fd) >= 0) {
 		vipl_lock(&cq->notify.lock);
 		if (vipl_is_live(cq, CQHandle))
-			r = arm(cq);
+			r = arm_cq_fd(cq);
 		vipl_unlock(&cq->notify.lock);
 	}
 	vipl_cq_put(cq);
@@ -165,7 +165,7 @@ static VIP_RETURN ext_nic_clear(VIP_NIC_HANDLE NicHandle)
 	if (!(nic->id.features & VIP_FEATURE_NIC_FD)) {
 		r = VIP_ERROR_NOT_SUPPORTED;
 	} else if (atomic_load(&nic->fd) >= 0) {
-		empty(&nic->fd);
+		empty_fd(&nic->fd);
 		r = VIP_SUCCESS;
 	}
 	vipl_nic_put(nic);

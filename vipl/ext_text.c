@@ -7,7 +7,7 @@
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
-static const char *of(const char *const *texts, size_t n, unsigned int i)
+static const char *text_of(const char *const *texts, size_t n, unsigned int i)
 {
 	return i < n ? texts[i] : "unknown";
 }
@@ -34,7 +34,7 @@ const VIP_CHAR *VipExtReturnText(VIP_RETURN Code)
 		[VIP_ERROR_NOT_SUPPORTED] = "not supported",
 	};
 
-	return of(texts, COUNT(texts), (unsigned int)Code);
+	return text_of(texts, COUNT(texts), (unsigned int)Code);
 }
 
 const VIP_CHAR *VipExtErrorText(VIP_ERROR_CODE Code)
@@ -53,7 +53,7 @@ const VIP_CHAR *VipExtErrorText(VIP_ERROR_CODE Code)
 		[VIP_ERROR_CATASTROPHIC] = "NIC gone",
 	};
 
-	return of(texts, COUNT(texts), (unsigned int)Code);
+	return text_of(texts, COUNT(texts), (unsigned int)Code);
 }
 
 const VIP_CHAR *VipExtStateText(VIP_VI_STATE State)
@@ -65,11 +65,11 @@ const VIP_CHAR *VipExtStateText(VIP_VI_STATE State)
 		[VIP_STATE_ERROR] = "error",
 	};
 
-	return of(texts, COUNT(texts), (unsigned int)State);
+	return text_of(texts, COUNT(texts), (unsigned int)State);
 }
 
 /* As much of it as there is room for. */
-static void add(char *text, size_t size, const char *word)
+static void append_word(char *text, size_t size, const char *word)
 {
 	size_t n = strlen(text);
 
@@ -103,13 +103,14 @@ const VIP_CHAR *VipExtStatusText(VIP_UINT32 Status, VIP_CHAR *Text,
 		return "";
 	Text[0] = '\0';
 	if (!(Status & VIP_STATUS_DONE)) {
-		add(Text, TextLen, "not done");
+		append_word(Text, TextLen, "not done");
 		return Text;
 	}
-	add(Text, TextLen, of(ops, COUNT(ops),
-			      (Status & VIP_STATUS_OP_MASK) >> 16));
+	append_word(Text, TextLen,
+		    text_of(ops, COUNT(ops),
+			    (Status & VIP_STATUS_OP_MASK) >> 16));
 	for (i = 0; i < COUNT(bits); i++)
 		if (Status & bits[i].bit)
-			add(Text, TextLen, bits[i].word);
+			append_word(Text, TextLen, bits[i].word);
 	return Text;
 }

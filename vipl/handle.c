@@ -64,7 +64,7 @@ void vipl_wiped_free(void *p, size_t size)
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void init(void)
+static void init_table(void)
 {
 	struct memory *m = vipl_wiped_alloc(sizeof(*m));
 
@@ -77,7 +77,7 @@ static void init(void)
 /* Returns 0, or -1 when there is no memory. */
 int vipl_handle_init(void)
 {
-	pthread_once(&once, init);
+	pthread_once(&once, init_table);
 	return table ? 0 : -1;
 }
 
@@ -109,7 +109,8 @@ static int add_area(struct vipl_obj *o, enum vipl_kind kind,
 	return 0;
 }
 
-static struct vipl_obj *fresh(enum vipl_kind kind, const struct vipl_driver *d)
+static struct vipl_obj *new_obj(enum vipl_kind kind,
+				const struct vipl_driver *d)
 {
 	uint32_t i = table->used[kind];
 	struct vipl_root *root;
@@ -150,7 +151,7 @@ void *vipl_obj_alloc(enum vipl_kind kind, const struct vipl_driver *d)
 		o = obj_at(kind, *first - 1);
 		*first = o->next_free;
 	} else {
-		o = fresh(kind, d);
+		o = new_obj(kind, d);
 	}
 	vipl_unlock(&table->lock);
 	if (!o)

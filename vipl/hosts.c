@@ -29,8 +29,8 @@ int vipl_name_match(const char *want, const char *have)
 }
 
 /* Split a line; returns its first name with the address set, or NULL. */
-static char *parse(char *line, const struct vipl_hosts *h, FILE *f,
-		   int number, uint8_t *host, char **save)
+static char *parse_host_line(char *line, const struct vipl_hosts *h, FILE *f,
+			     int number, uint8_t *host, char **save)
 {
 	char *word, *name;
 	int bad;
@@ -62,7 +62,7 @@ int vipl_hosts_by_name(const struct vipl_hosts *h, const char *name,
 	if (!f)
 		return -1;
 	while (!vipl_conf_line(f, line, h->file, ++number)) {
-		word = parse(line, h, f, number, addr, &save);
+		word = parse_host_line(line, h, f, number, addr, &save);
 		while (word && !vipl_name_match(name, word))
 			word = strtok_r(NULL, BLANK, &save);
 		if (!word)
@@ -89,7 +89,7 @@ int vipl_hosts_by_addr(const struct vipl_hosts *h, const uint8_t *host,
 	if (!f)
 		return -1;
 	while (r && !vipl_conf_line(f, line, h->file, ++number)) {
-		word = parse(line, h, f, number, addr, &save);
+		word = parse_host_line(line, h, f, number, addr, &save);
 		if (!word || memcmp(addr, host, h->len) ||
 		    strlen(word) >= size)
 			continue;

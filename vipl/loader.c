@@ -42,7 +42,7 @@ static int is_builtin(const char *name)
 	return 0;
 }
 
-static const struct vipl_driver *find(const char *name)
+static const struct vipl_driver *find_driver(const char *name)
 {
 	uint32_t i, n = atomic_load_explicit(&known, memory_order_acquire);
 
@@ -64,7 +64,7 @@ static void in_child(void)
 			drivers[i].ops.fork_child();
 }
 
-static int usable(const struct vipl_provider *p, const char *name)
+static int provider_is_usable(const struct vipl_provider *p, const char *name)
 {
 	const size_t least = offsetof(struct vipl_provider, open) +
 			     sizeof(p->open);
@@ -89,8 +89,9 @@ static int usable(const struct vipl_provider *p, const char *name)
 }
 
 /* The lock is held. */
-static const struct vipl_driver *add(const char *name,
-				     vipl_provider_entry *entry, int plugin)
+static const struct vipl_driver *add_driver(const char *name,
+					    vipl_provider_entry *entry,
+					    int plugin)
 {
 	uint32_t n = atomic_load_explicit(&known, memory_order_relaxed);
 	const struct vipl_provider *p;
@@ -111,7 +112,7 @@ static const struct vipl_driver *add(const char *name,
 			 why ? ": " : "", why ? why : "");
 		return NULL;
 	}
-	if (!usable(p, name))
+	if (!provider_is_usable(p, name))
 		return NULL;
 	memset(&d->ops, 0, sizeof(d->ops));
 	/* Half an operation is none. */
@@ -128,7 +129,7 @@ static void add_builtin(void)
 	size_t i;
 
 	for (i = 0; i < BUILTINS; i++)
-		add(builtin[i].name, builtin[i].entry, 0);
+		add_driver(builtin[i].name, builtin[i].entry, 0);
 }
 
 /*
@@ -136,7 +137,7 @@ static void add_builtin(void)
  * which one may open a NIC: ours is not held while it loads. It loads a file
  * once, whatever the number of threads.
  */
-static const struct vipl_driver *load(const char *name)
+static const struct vipl_driver *load_plugin(const char *name)
 {
 	vipl_provider_entry *entry = vipl_plugin(name);
 	const struct vipl_driver *d;
@@ -144,9 +145,9 @@ static const struct vipl_driver *load(const char *name)
 	if (!entry)
 		return NULL;
 	pthread_mutex_lock(&lock);
-	d = find(name);
+	d = find_driver(name);
 	if (!d)
-		d = add(name, entry, 1);
+		d = add_driver(name, entry, 1);
 	pthread_mutex_unlock(&lock);
 	return d;
 }
@@ -157,8 +158,8 @@ const struct vipl_driver *vipl_load(const char *name)
 	const struct vipl_driver *d;
 
 	pthread_once(&once, add_builtin);
-	d = find(name);
-	return d ? d : load(name);
+	d = find_driver(name);
+	return d ? d : load_plugin(name);
 }
 
 /* Before anything of a plug-in runs. */

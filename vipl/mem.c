@@ -38,8 +38,9 @@ static void blame_address(const struct vipl_nic *nic, const void *addr)
 			  nic->id.name, addr);
 }
 
-static VIP_RETURN reg(struct vipl_nic *nic, void *addr, VIP_ULONG len,
-		      VIP_MEM_ATTRIBUTES *attrs, VIP_MEM_HANDLE *out)
+static VIP_RETURN register_region(struct vipl_nic *nic, void *addr,
+				  VIP_ULONG len, VIP_MEM_ATTRIBUTES *attrs,
+				  VIP_MEM_HANDLE *out)
 {
 	struct vipl_ptag *ptag = NULL;
 	VIP_RETURN r;
@@ -70,7 +71,8 @@ static VIP_RETURN register_mem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
 	if (!nic)
 		return r;
 	if (MemHandle)
-		r = reg(nic, Address, Length, MemAttribs, MemHandle);
+		r = register_region(nic, Address, Length, MemAttribs,
+				    MemHandle);
 	vipl_nic_put(nic);
 	return r;
 }
@@ -104,8 +106,8 @@ VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
 	return VIPL_CALL(deregister_mem(NicHandle, Address, MemHandle));
 }
 
-static VIP_RETURN query(struct vipl_nic *nic, void *addr, VIP_MEM_HANDLE mem,
-			VIP_MEM_ATTRIBUTES *out)
+static VIP_RETURN query_region(struct vipl_nic *nic, void *addr,
+			       VIP_MEM_HANDLE mem, VIP_MEM_ATTRIBUTES *out)
 {
 	VIP_MEM_ATTRIBUTES a = { 0 };
 	uint32_t ptag;
@@ -133,7 +135,7 @@ static VIP_RETURN query_mem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
 	if (!nic)
 		return r;
 	if (MemAttribs)
-		r = query(nic, Address, MemHandle, MemAttribs);
+		r = query_region(nic, Address, MemHandle, MemAttribs);
 	vipl_nic_put(nic);
 	return r;
 }
@@ -158,7 +160,7 @@ static VIP_RETURN set_mem_attributes(VIP_NIC_HANDLE NicHandle,
 	if (!nic)
 		return VIP_INVALID_PARAMETER;
 	/* A region that is not there comes before bad attributes. */
-	r = query(nic, Address, MemHandle, &now);
+	r = query_region(nic, Address, MemHandle, &now);
 	if (r == VIP_SUCCESS)
 		r = check_attrs(nic, &MemAttribs, &ptag);
 	if (r == VIP_SUCCESS)

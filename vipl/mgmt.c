@@ -17,8 +17,9 @@ struct discovered {
 	} addr[VIPL_NAMED_MAX];
 };
 
-static struct discovered *build(const struct vipl_nic *nic,
-				const struct vipl_named *found, uint32_t n)
+static struct discovered *build_found_list(const struct vipl_nic *nic,
+					   const struct vipl_named *found,
+					   uint32_t n)
 {
 	struct discovered *d = calloc(1, sizeof(*d));
 	uint32_t i;
@@ -41,7 +42,8 @@ static struct discovered *build(const struct vipl_nic *nic,
  * All that answer on the wire, this NIC among them. Everything that a VI can
  * be connected to is one hop away, so NumberOfHops limits nothing.
  */
-static VIP_RETURN discover(struct vipl_nic *nic, VIP_AUTODISCOVERY_LIST *out)
+static VIP_RETURN discover_nics(struct vipl_nic *nic,
+				VIP_AUTODISCOVERY_LIST *out)
 {
 	struct vipl_named found[VIPL_NAMED_MAX];
 	uint32_t n = VIPL_NAMED_MAX;
@@ -51,7 +53,7 @@ static VIP_RETURN discover(struct vipl_nic *nic, VIP_AUTODISCOVERY_LIST *out)
 	r = vipl_ops(&nic->obj)->discover(nic, found, &n);
 	if (r != VIP_SUCCESS)
 		return r;
-	d = build(nic, found, n);
+	d = build_found_list(nic, found, n);
 	if (!d)
 		return VIP_ERROR_RESOURCE;
 	if (vipl_nic_lock(nic)) {
@@ -77,7 +79,8 @@ static VIP_RETURN query_system_management_info(VIP_NIC_HANDLE NicHandle,
 		return r;
 	if (SysManInfo)
 		r = InfoType == VIP_SMI_AUTODISCOVERY ?
-			discover(nic, SysManInfo) : VIP_ERROR_NOT_SUPPORTED;
+			discover_nics(nic, SysManInfo) :
+			VIP_ERROR_NOT_SUPPORTED;
 	vipl_nic_put(nic);
 	return r;
 }

@@ -30,7 +30,7 @@ void vipl_msg_into(char *line, size_t size)
 }
 
 /* One write, so that messages of several threads stay whole. */
-static void put(int fd, const char *text)
+static void put_line(int fd, const char *text)
 {
 	char out[TEXT_LEN + 2 * sizeof(PREFIX) + 1];
 	int fault = (int)strcspn(text, "\n"), err = errno, n;
@@ -55,7 +55,7 @@ static enum vipl_level level_set(void)
 
 	if (unknown && !atomic_flag_test_and_set(&told)) {
 		snprintf(text, sizeof(text), MSG_LOG_LEVEL, unknown);
-		put(STDERR_FILENO, text);
+		put_line(STDERR_FILENO, text);
 	}
 	return level;
 }
@@ -66,23 +66,24 @@ int vipl_logs(enum vipl_level level)
 }
 
 /* Of a level that is printed. */
-static void print(int fd, const char *text)
+static void print_text(int fd, const char *text)
 {
 	if (into.line)
 		snprintf(into.line, into.size, "%s", text);
 	else
-		put(fd, text);
+		put_line(fd, text);
 }
 
 /* A message that is not printed is not formatted. */
-static void vprint(int fd, enum vipl_level level, const char *fmt, va_list ap)
+static void vprint_text(int fd, enum vipl_level level, const char *fmt,
+			va_list ap)
 {
 	char text[TEXT_LEN];
 
 	if (!vipl_logs(level))
 		return;
 	vsnprintf(text, sizeof(text), fmt, ap);
-	print(fd, text);
+	print_text(fd, text);
 }
 
 void vipl_msg(const char *fmt, ...)
@@ -93,7 +94,7 @@ void vipl_msg(const char *fmt, ...)
 	vsnprintf(why.call, sizeof(why.call), fmt, ap);
 	va_end(ap);
 	if (vipl_logs(VIPL_ERROR))
-		print(STDERR_FILENO, why.call);
+		print_text(STDERR_FILENO, why.call);
 }
 
 void vipl_reason(const char *fmt, ...)
@@ -115,7 +116,7 @@ void vipl_msg_fd(int fd, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vprint(fd, VIPL_ERROR, fmt, ap);
+	vprint_text(fd, VIPL_ERROR, fmt, ap);
 	va_end(ap);
 }
 
@@ -124,7 +125,7 @@ void vipl_log(enum vipl_level level, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vprint(STDERR_FILENO, level, fmt, ap);
+	vprint_text(STDERR_FILENO, level, fmt, ap);
 	va_end(ap);
 }
 

@@ -74,7 +74,7 @@ static void source_put(const struct source *s)
 }
 
 /* Ask for an event; n->lock held. */
-static void arm(const struct source *s)
+static void arm_source(const struct source *s)
 {
 	const struct vipl_provider *ops = vipl_ops(s->obj);
 	VIP_RETURN r;
@@ -87,7 +87,7 @@ static void arm(const struct source *s)
 }
 
 /* Take the head for p, if it is complete; n->lock held. */
-static void take(const struct source *s, struct vipl_pending *p)
+static void take_head(const struct source *s, struct vipl_pending *p)
 {
 	const struct vipl_provider *ops = vipl_ops(s->obj);
 
@@ -118,7 +118,7 @@ static void drop_first(struct vipl_notify *n)
 }
 
 /* The next handler to call, off the list; NULL: none. n->lock held. */
-static struct vipl_pending *next(const struct source *s)
+static struct vipl_pending *next_pending(const struct source *s)
 {
 	struct vipl_notify *n = s->n;
 	struct vipl_pending *p = n->first;
@@ -130,9 +130,9 @@ static struct vipl_pending *next(const struct source *s)
 	while (s->kind == CQ && p->taken && !vipl_vi_lookup(p->vi))
 		drop_first(n);
 	if (!p->taken)
-		take(s, p);
+		take_head(s, p);
 	if (!p->taken) {
-		arm(s);
+		arm_source(s);
 		return NULL;
 	}
 	n->first = p->next;
@@ -141,8 +141,8 @@ static struct vipl_pending *next(const struct source *s)
 	return p;
 }
 
-static void call(struct vipl_nic *nic, const struct source *s,
-		 const struct vipl_pending *p)
+static void call_handler(struct vipl_nic *nic, const struct source *s,
+			 const struct vipl_pending *p)
 {
 	VIP_NIC_HANDLE h = (VIP_NIC_HANDLE)vipl_obj_handle(&nic->obj,
 							   VIPL_NIC);
@@ -156,7 +156,7 @@ static void call(struct vipl_nic *nic, const struct source *s,
 }
 
 /* Returns nonzero when the batch is used up, or -1 in a forked child. */
-static int serve(struct vipl_nic *nic, const struct source *s)
+static int serve_source(struct vipl_nic *nic, const struct source *s)
 {
 	struct vipl_notify *n = s->n;
 	struct vipl_pending *p;
@@ -164,7 +164,7 @@ static int serve(struct vipl_nic *nic, const struct source *s)
 
 	for (i = 0; i < BATCH; i++) {
 		vipl_lock(&n->lock);
-		p = vipl_is_live(s->obj, s->handle) ? next(s) : NULL;
+		p = vipl_is_live(s->obj, s->handle) ? next_pending(s) : NULL;
 		/*
 		 * Inside the lock: a cancel finds the guard held, or no call.
 		 */
@@ -173,7 +173,7 @@ static int serve(struct vipl_nic *nic, const struct source *s)
 		vipl_unlock(&n->lock);
 		if (!p)
 			return 0;
-		call(nic, s, p);
+		call_handler(nic, s, p);
 		free(p);
 		/* If the handler forked, there is no such queue any more. */
 		if (!atomic_load(&nic->obj.refs))
@@ -197,31 +197,31 @@ void vipl_notify_serve(struct vipl_nic *nic, const struct vipl_event *ev)
 	if (!handle || source_get(&s, kind, handle))
 		return;
 	/* A provider speaks of its own objects only. */
-	r = s.obj->pub.nic == nic ? serve(nic, &s) : 0;
+	r = s.obj->pub.nic == nic ? serve_source(nic, &s) : 0;
 	if (r < 0)
 		return;
 	if (r > 0) {
 		/* Others have their turn before this one has another. */
 		vipl_lock(&s.n->lock);
 		if (vipl_is_live(s.obj, s.handle))
-			arm(&s);
+			arm_source(&s);
 		vipl_unlock(&s.n->lock);
 	}
 	source_put(&s);
 }
 
 /* n->lock held. Returns 0, or -1: no thread would ever call it. */
-static int add(const struct source *s, struct vipl_pending *p)
+static int add_pending(const struct source *s, struct vipl_pending *p)
 {
 	struct vipl_notify *n = s->n;
 	struct vipl_pending *before = n->last;
 
 	if (!atomic_load(&n->armed))
-		arm(s);
+		arm_source(s);
 	if (!atomic_load(&n->armed))
 		return -1;
 	if (!before || before->taken)
-		take(s, p);
+		take_head(s, p);
 	if (before)
 		before->next = p;
 	else
@@ -230,8 +230,8 @@ static int add(const struct source *s, struct vipl_pending *p)
 	return 0;
 }
 
-static VIP_RETURN notify(int kind, void *handle,
-			 const struct vipl_pending *want)
+static VIP_RETURN ask_notify(int kind, void *handle,
+			     const struct vipl_pending *want)
 {
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
 	struct vipl_pending *p;
@@ -250,7 +250,7 @@ static VIP_RETURN notify(int kind, void *handle,
 		vipl_lock(&s.n->lock);
 		if (!vipl_is_live(s.obj, handle))
 			r = VIP_INVALID_PARAMETER;
-		else if (!add(&s, p))
+		else if (!add_pending(&s, p))
 			r = VIP_SUCCESS;
 		vipl_unlock(&s.n->lock);
 	} else if (!vipl_is_live(s.obj, handle)) {
@@ -268,7 +268,7 @@ static VIP_RETURN send_notify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
 {
 	const struct vipl_pending p = { .vi_fn = Handler, .context = Context };
 
-	return notify(VIPL_SENDQ, ViHandle, &p);
+	return ask_notify(VIPL_SENDQ, ViHandle, &p);
 }
 
 VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
@@ -282,7 +282,7 @@ static VIP_RETURN recv_notify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
 {
 	const struct vipl_pending p = { .vi_fn = Handler, .context = Context };
 
-	return notify(VIPL_RECVQ, ViHandle, &p);
+	return ask_notify(VIPL_RECVQ, ViHandle, &p);
 }
 
 VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
@@ -296,7 +296,7 @@ static VIP_RETURN cq_notify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,
 {
 	const struct vipl_pending p = { .cq_fn = Handler, .context = Context };
 
-	return notify(CQ, CQHandle, &p);
+	return ask_notify(CQ, CQHandle, &p);
 }
 
 VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,

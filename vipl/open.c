@@ -9,7 +9,7 @@
 #include "object.h"
 #include "service.h"
 
-static void reset(struct vipl_nic *nic)
+static void reset_nic(struct vipl_nic *nic)
 {
 	int i;
 
@@ -41,7 +41,7 @@ static VIP_RETURN open_with(const struct vipl_driver *d, const char *rest,
 
 	if (!nic)
 		return no_memory();
-	reset(nic);
+	reset_nic(nic);
 	r = d->ops.open(nic, rest);
 	if (r == VIP_SUCCESS && !nic->identified) {
 		if (!nic->refused)
@@ -89,7 +89,7 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
 	return VIPL_CALL(open_nic(DeviceName, NicHandle));
 }
 
-static struct vipl_obj *first(struct vipl_nic *nic, enum vipl_kind kind)
+static struct vipl_obj *first_obj(struct vipl_nic *nic, enum vipl_kind kind)
 {
 	struct vipl_list *l = nic->objs[kind].next;
 
@@ -103,13 +103,13 @@ static void kill_objects(struct vipl_nic *nic)
 {
 	struct vipl_obj *o;
 
-	while ((o = first(nic, VIPL_CONN)))
+	while ((o = first_obj(nic, VIPL_CONN)))
 		vipl_conn_kill(vipl_container(o, struct vipl_conn, obj));
-	while ((o = first(nic, VIPL_VI)))
+	while ((o = first_obj(nic, VIPL_VI)))
 		vipl_vi_kill(vipl_container(o, struct vipl_vi, obj));
-	while ((o = first(nic, VIPL_CQ)))
+	while ((o = first_obj(nic, VIPL_CQ)))
 		vipl_cq_kill(vipl_container(o, struct vipl_cq, obj));
-	while ((o = first(nic, VIPL_PTAG)))
+	while ((o = first_obj(nic, VIPL_PTAG)))
 		vipl_ptag_kill(vipl_container(o, struct vipl_ptag, obj));
 }
 

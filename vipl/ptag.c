@@ -50,7 +50,8 @@ void vipl_ptag_kill(struct vipl_ptag *ptag)
 	vipl_ptag_put(ptag);
 }
 
-static VIP_RETURN create(struct vipl_nic *nic, VIP_PROTECTION_HANDLE *out)
+static VIP_RETURN create_ptag_on(struct vipl_nic *nic,
+				 VIP_PROTECTION_HANDLE *out)
 {
 	const struct vipl_provider *ops = vipl_ops(&nic->obj);
 	struct vipl_ptag *ptag;
@@ -80,7 +81,7 @@ static VIP_RETURN create_ptag(VIP_NIC_HANDLE NicHandle,
 	if (!nic)
 		return r;
 	if (Ptag && !vipl_nic_lock(nic)) {
-		r = create(nic, Ptag);
+		r = create_ptag_on(nic, Ptag);
 		vipl_nic_unlock(nic);
 	}
 	vipl_nic_put(nic);
@@ -92,7 +93,7 @@ VIP_RETURN VipCreatePtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE *Ptag)
 	return VIPL_CALL(create_ptag(NicHandle, Ptag));
 }
 
-static VIP_RETURN destroy(struct vipl_nic *nic, VIP_PROTECTION_HANDLE h)
+static VIP_RETURN destroy_ptag_on(struct vipl_nic *nic, VIP_PROTECTION_HANDLE h)
 {
 	struct vipl_ptag *ptag = vipl_ptag_get(nic, h);
 	VIP_RETURN r;
@@ -115,7 +116,7 @@ static VIP_RETURN destroy_ptag(VIP_NIC_HANDLE NicHandle,
 	if (!nic)
 		return r;
 	if (!vipl_nic_lock(nic)) {
-		r = destroy(nic, Ptag);
+		r = destroy_ptag_on(nic, Ptag);
 		vipl_nic_unlock(nic);
 	}
 	vipl_nic_put(nic);

@@ -49,7 +49,7 @@ static void leave_files(const struct vipl_nic *nic)
 	} while (keep > 0);
 }
 
-static void *service(void *arg)
+static void *run_service(void *arg)
 {
 	struct vipl_nic *nic = arg;
 	const struct vipl_provider *ops = vipl_ops(&nic->obj);
@@ -73,7 +73,7 @@ static void *service(void *arg)
 	return NULL;
 }
 
-static int spawn(struct vipl_nic *nic, int shared_files)
+static int spawn_service(struct vipl_nic *nic, int shared_files)
 {
 	sigset_t all, old;
 	int err;
@@ -82,7 +82,7 @@ static int spawn(struct vipl_nic *nic, int shared_files)
 	atomic_store(&nic->service.stop, 0);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&nic->service.thread, NULL, service, nic);
+	err = pthread_create(&nic->service.thread, NULL, run_service, nic);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err)
 		return -1;
@@ -91,7 +91,7 @@ static int spawn(struct vipl_nic *nic, int shared_files)
 	return 0;
 }
 
-static void stop(struct vipl_nic *nic, pthread_t thread)
+static void stop_service(struct vipl_nic *nic, pthread_t thread)
 {
 	const struct vipl_provider *ops = vipl_ops(&nic->obj);
 
@@ -119,9 +119,9 @@ int vipl_service_start(struct vipl_nic *nic, int shared_files)
 		r = -1;
 	} else if (!s->running || (shared_files && !s->shared_files)) {
 		if (s->running)
-			stop(nic, s->thread);
+			stop_service(nic, s->thread);
 		s->running = 0;
-		r = spawn(nic, shared_files);
+		r = spawn_service(nic, shared_files);
 	}
 	vipl_unlock(&s->lock);
 	return r;
@@ -144,7 +144,7 @@ void vipl_service_end(struct vipl_nic *nic)
 	if (!running)
 		return;
 	if (!pthread_equal(s->thread, pthread_self())) {
-		stop(nic, s->thread);
+		stop_service(nic, s->thread);
 		return;
 	}
 	atomic_store(&s->closed_inside, 1);

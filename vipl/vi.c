@@ -101,9 +101,9 @@ static VIP_RETURN check_attrs(const VIP_VI_ATTRIBUTES *a,
 	return VIP_SUCCESS;
 }
 
-static VIP_RETURN create(struct vipl_nic *nic, const VIP_VI_ATTRIBUTES *a,
-			 struct vipl_ptag *ptag, struct vipl_cq *const cq[2],
-			 VIP_VI_HANDLE *out)
+static VIP_RETURN create_vi_on(struct vipl_nic *nic, const VIP_VI_ATTRIBUTES *a,
+			       struct vipl_ptag *ptag,
+			       struct vipl_cq *const cq[2], VIP_VI_HANDLE *out)
 {
 	struct vipl_vi *vi;
 	VIP_RETURN r;
@@ -168,7 +168,7 @@ static VIP_RETURN create_checked(struct vipl_nic *nic,
 	if (cq_arg(nic, send_cq, &cq[VIPL_SENDQ]) ||
 	    cq_arg(nic, recv_cq, &cq[VIPL_RECVQ]) || vipl_nic_lock(nic))
 		goto out;
-	r = create(nic, a, ptag, cq, out);
+	r = create_vi_on(nic, a, ptag, cq, out);
 	vipl_nic_unlock(nic);
 out:
 	for (i = 0; i < 2; i++)
@@ -223,7 +223,7 @@ static VIP_RETURN must_be_idle(struct vipl_vi *vi, VIP_VI_HANDLE h)
 	return state == VIP_STATE_IDLE ? VIP_SUCCESS : VIP_INVALID_STATE;
 }
 
-static VIP_RETURN destroy(struct vipl_vi *vi, VIP_VI_HANDLE h)
+static VIP_RETURN destroy_idle_vi(struct vipl_vi *vi, VIP_VI_HANDLE h)
 {
 	const struct vipl_provider *ops = vipl_ops(&vi->obj);
 	VIP_RETURN r;
@@ -255,7 +255,7 @@ static VIP_RETURN destroy_vi(VIP_VI_HANDLE ViHandle)
 		return r;
 	nic = vi->obj.pub.nic;
 	if (!vipl_nic_lock(nic)) {
-		r = destroy(vi, ViHandle);
+		r = destroy_idle_vi(vi, ViHandle);
 		vipl_nic_unlock(nic);
 	}
 	if (r == VIP_SUCCESS) {
