@@ -31,7 +31,7 @@ bool via_addr_ok(const void *addr, size_t len)
 	return in && len >= sizeof(*in) && in->sin_family == AF_INET;
 }
 
-static bool loopback(struct in_addr ip)
+static bool is_loopback(struct in_addr ip)
 {
 	return ntohl(ip.s_addr) >> 24 == 127;
 }
@@ -41,7 +41,7 @@ bool via_addr_is_local(struct in_addr ip)
 	struct ifaddrs *all, *i;
 	bool found = false;
 
-	if (loopback(ip))
+	if (is_loopback(ip))
 		return true;
 	if (getifaddrs(&all))
 		return false;
@@ -111,8 +111,8 @@ static void ifname_of(const char *dev, char out[VIA_NAME_MAX])
 	out[n] = '\0';
 }
 
-static int add(struct via_place *p, int n, int max, const char *dev,
-	       const struct ifaddrs *all)
+static int add_place(struct via_place *p, int n, int max, const char *dev,
+		     const struct ifaddrs *all)
 {
 	char ifname[VIA_NAME_MAX];
 
@@ -132,7 +132,7 @@ static int add(struct via_place *p, int n, int max, const char *dev,
 	return n + 1;
 }
 
-static int visible(const struct dirent *d)
+static int is_visible_entry(const struct dirent *d)
 {
 	return d->d_name[0] != '.';
 }
@@ -144,7 +144,7 @@ static int add_listed(struct via_place *p, int max, const struct ifaddrs *all)
 
 	for (name = copy ? strtok_r(copy, ",", &save) : NULL; name;
 	     name = strtok_r(NULL, ",", &save))
-		n = add(p, n, max, name, all);
+		n = add_place(p, n, max, name, all);
 	free(copy);
 	return n;
 }
@@ -153,19 +153,20 @@ static int add_listed(struct via_place *p, int max, const struct ifaddrs *all)
 static int add_found(struct via_place *p, int max, const struct ifaddrs *all)
 {
 	struct dirent **list = NULL;
-	int i, count = scandir(CLASS_DIR, &list, visible, versionsort), n = 0;
+	int i, count = scandir(CLASS_DIR, &list, is_visible_entry,
+			       versionsort), n = 0;
 	bool lo = false;
 
 	for (i = 0; i < count; i++) {
 		if (!strcmp(list[i]->d_name, "via_lo"))
 			lo = true;
 		else
-			n = add(p, n, max, list[i]->d_name, all);
+			n = add_place(p, n, max, list[i]->d_name, all);
 		free(list[i]);
 	}
 	free(list);
-	n = add(p, n, max, "shm:0", all);
-	return lo ? add(p, n, max, "via_lo", all) : n;
+	n = add_place(p, n, max, "shm:0", all);
+	return lo ? add_place(p, n, max, "via_lo", all) : n;
 }
 
 int via_places(struct via_place *p, int max)

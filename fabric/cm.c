@@ -22,17 +22,18 @@
 
 #define MS		1000000u
 
-static bool client(const struct via_ep *ep)
+static bool is_client(const struct via_ep *ep)
 {
 	return !ep->request;
 }
 
-static void announce(struct via_ep *ep)
+static void announce_connected(struct via_ep *ep)
 {
 	ep->state = VIA_EP_CONNECTED;
 	via_list_del(&ep->link);
 	via_eq_add(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL,
-		   client(ep) ? ep->cm : NULL, client(ep) ? ep->cm_len : 0);
+		   is_client(ep) ? ep->cm : NULL,
+		   is_client(ep) ? ep->cm_len : 0);
 }
 
 /*
@@ -48,7 +49,7 @@ void via_cm_fail(struct via_ep *ep, int err, int prov, const void *data,
 	if (was != VIA_EP_CONNECTING && was != VIA_EP_CONNECTED)
 		return;
 	if (was == VIA_EP_CONNECTING && ep->welcome) {
-		announce(ep);
+		announce_connected(ep);
 		was = VIA_EP_CONNECTED;
 	}
 	via_ep_end(ep);
@@ -58,15 +59,15 @@ void via_cm_fail(struct via_ep *ep, int err, int prov, const void *data,
 		via_eq_add_err(ep->eq, &ep->fid.fid, err, prov, data, len);
 }
 
-static void connected(struct via_ep *ep)
+static void set_connected(struct via_ep *ep)
 {
-	announce(ep);
+	announce_connected(ep);
 	if (ep->posted != ep->told)
 		via_credit_flush(ep);
 }
 
 /* Of a server, both of whose VIs are connected. */
-static void welcome(struct via_ep *ep)
+static void send_accept(struct via_ep *ep)
 {
 	struct via_ctl_msg m = {
 		.type = VIA_CTL_ACCEPT,
@@ -80,29 +81,29 @@ static void welcome(struct via_ep *ep)
 		return;
 	}
 	ep->told = ep->posted;
-	connected(ep);
+	set_connected(ep);
 }
 
-static void check(struct via_ep *ep)
+static void check_both_up(struct via_ep *ep)
 {
 	if (!ep->up[VIA_VI_DATA] || !ep->up[VIA_VI_CTL])
 		return;
-	if (!client(ep))
-		welcome(ep);
+	if (!is_client(ep))
+		send_accept(ep);
 	else if (ep->welcome)
-		connected(ep);
+		set_connected(ep);
 }
 
 void via_cm_welcome(struct via_ep *ep, const struct via_ctl_msg *m)
 {
-	if (ep->state != VIA_EP_CONNECTING || !client(ep) || ep->welcome)
+	if (ep->state != VIA_EP_CONNECTING || !is_client(ep) || ep->welcome)
 		return;
 	ep->welcome = true;
 	ep->cm_len = m->len;
 	memcpy(ep->cm, m->cm, m->len);
 	/* No message without CONNECTED before it, nor is there one. */
 	ep->up[VIA_VI_CTL] = true;
-	check(ep);
+	check_both_up(ep);
 }
 
 static VIP_VI_HANDLE vi_of(struct via_ep *ep, enum via_vi_kind kind)
@@ -110,12 +111,12 @@ static VIP_VI_HANDLE vi_of(struct via_ep *ep, enum via_vi_kind kind)
 	return kind == VIA_VI_DATA ? ep->data.h : ep->ctl.vi.h;
 }
 
-static void verdict(struct via_ep *ep, enum via_vi_kind kind, VIP_RETURN r,
-		    const void *data, size_t len)
+static void take_verdict(struct via_ep *ep, enum via_vi_kind kind, VIP_RETURN r,
+			 const void *data, size_t len)
 {
 	if (r == VIP_SUCCESS) {
 		ep->up[kind] = true;
-	} else if (r == VIP_REJECT && kind == VIA_VI_DATA && client(ep)) {
+	} else if (r == VIP_REJECT && kind == VIA_VI_DATA && is_client(ep)) {
 		/* The reason comes on the control VI. */
 		ep->refused = true;
 	} else {
@@ -125,7 +126,7 @@ static void verdict(struct via_ep *ep, enum via_vi_kind kind, VIP_RETURN r,
 }
 
 /* Begin the request for one VI. */
-static VIP_RETURN ask(struct via_ep *ep, enum via_vi_kind kind)
+static VIP_RETURN begin_request(struct via_ep *ep, enum via_vi_kind kind)
 {
 	uint64_t now = via_now();
 	union via_net local = { 0 }, remote = { 0 };
@@ -160,7 +161,7 @@ static void step_vi(struct via_ep *ep, enum via_vi_kind kind)
 	if (r == VIP_NOT_DONE)
 		return;
 	ep->asked[kind] = false;
-	verdict(ep, kind, r, data, r == VIP_REJECT ? len : 0);
+	take_verdict(ep, kind, r, data, r == VIP_REJECT ? len : 0);
 }
 
 /* Look at an endpoint that is connecting. */
@@ -171,7 +172,7 @@ void via_cm_step(struct via_ep *ep)
 		step_vi(ep, VIA_VI_DATA);
 	if (ep->state != VIA_EP_CONNECTING)
 		return;
-	check(ep);
+	check_both_up(ep);
 	if (ep->state != VIA_EP_CONNECTING)
 		return;
 	if (via_now() >= ep->deadline_ns)
@@ -180,7 +181,7 @@ void via_cm_step(struct via_ep *ep)
 		via_nic_alarm(ep->nic, ep->deadline_ns);
 }
 
-static void begin(struct via_ep *ep)
+static void begin_connecting(struct via_ep *ep)
 {
 	ep->deadline_ns = via_now() + (uint64_t)via_param.connect_ms * MS;
 	ep->state = VIA_EP_CONNECTING;
@@ -198,7 +199,7 @@ static int cm_connect(struct fid_ep *fid, const void *addr, const void *param,
 	int ret;
 
 	if (len > VIA_CM_DATA || (len && !param) || !via_addr_ok(to, sizeof(*to)) ||
-	    !client(ep) || !to->sin_port)
+	    !is_client(ep) || !to->sin_port)
 		return -FI_EINVAL;
 	/* May ask the system's resolver or the wire. */
 	ret = via_addr_host(ep->nic, to->sin_addr, host);
@@ -222,11 +223,11 @@ static int cm_connect(struct fid_ep *fid, const void *addr, const void *param,
 	if (getrandom(&ep->hello.cookie, sizeof(ep->hello.cookie), 0) !=
 	    sizeof(ep->hello.cookie))
 		goto out;
-	begin(ep);
+	begin_connecting(ep);
 	ret = 0;
-	r = ask(ep, VIA_VI_CTL);
+	r = begin_request(ep, VIA_VI_CTL);
 	if (r == VIP_SUCCESS)
-		r = ask(ep, VIA_VI_DATA);
+		r = begin_request(ep, VIA_VI_DATA);
 	if (r != VIP_SUCCESS) {
 		via_info(FI_LOG_EP_CTRL, "%s: no request: %s\n", ep->nic->name,
 			 VipExtReturnText(r));
@@ -244,7 +245,7 @@ static int cm_accept(struct fid_ep *fid, const void *param, size_t len)
 	VIP_RETURN r = VIP_SUCCESS;
 	int kind, ret = 0;
 
-	if (len > VIA_CM_DATA || (len && !param) || client(ep))
+	if (len > VIA_CM_DATA || (len && !param) || is_client(ep))
 		return -FI_EINVAL;
 	pthread_mutex_lock(&ep->nic->lock);
 	if (ep->state != VIA_EP_IDLE) {
@@ -254,7 +255,7 @@ static int cm_accept(struct fid_ep *fid, const void *param, size_t len)
 	ep->cm_len = (uint8_t)len;
 	if (len)
 		memcpy(ep->cm, param, len);
-	begin(ep);
+	begin_connecting(ep);
 	for (kind = 0; kind < 2 && r == VIP_SUCCESS; kind++) {
 		r = VipExtConnectAccept(ep->request->conn[kind],
 					vi_of(ep, (enum via_vi_kind)kind),

@@ -17,7 +17,7 @@ static struct via_cq *cq_of(struct fid_cq *cq)
 	return container_of_(cq, struct via_cq, fid);
 }
 
-static int grow(struct via_cq *cq, size_t need)
+static int grow_ring(struct via_cq *cq, size_t need)
 {
 	size_t size = cq->size, i;
 	struct via_comp *ring;
@@ -41,7 +41,7 @@ static int grow(struct via_cq *cq, size_t need)
 /* Returns 0, or -FI_EAGAIN without memory. */
 int via_cq_reserve(struct via_cq *cq)
 {
-	int ret = grow(cq, cq->count + cq->reserved + 1);
+	int ret = grow_ring(cq, cq->count + cq->reserved + 1);
 
 	if (!ret)
 		cq->reserved++;
@@ -53,7 +53,7 @@ void via_cq_unreserve(struct via_cq *cq)
 	cq->reserved--;
 }
 
-static void tell(struct via_cq *cq)
+static void tell_cq_waiter(struct via_cq *cq)
 {
 	if (!cq->armed)
 		return;
@@ -61,16 +61,16 @@ static void tell(struct via_cq *cq)
 	via_wait_tell(&cq->wait);
 }
 
-static void put(struct via_cq *cq, const struct via_comp *c)
+static void put_completion(struct via_cq *cq, const struct via_comp *c)
 {
 	cq->ring[(cq->head + cq->count++) & (cq->size - 1)] = *c;
-	tell(cq);
+	tell_cq_waiter(cq);
 }
 
 void via_cq_add(struct via_cq *cq, const struct via_comp *c)
 {
 	cq->reserved--;
-	put(cq, c);
+	put_completion(cq, c);
 }
 
 /* A completion that no operation of ours has made room for. */
@@ -78,12 +78,12 @@ void via_cq_extra(struct via_cq *cq, const struct via_comp *c)
 {
 	if (!cq)
 		return;
-	if (grow(cq, cq->count + cq->reserved + 1)) {
+	if (grow_ring(cq, cq->count + cq->reserved + 1)) {
 		cq->overrun = true;
-		tell(cq);
+		tell_cq_waiter(cq);
 		return;
 	}
-	put(cq, c);
+	put_completion(cq, c);
 }
 
 static size_t entry_size(enum fi_cq_format f)
@@ -101,7 +101,7 @@ static size_t entry_size(enum fi_cq_format f)
 }
 
 /* Each form of an entry is the beginning of the next longer one. */
-static ssize_t take(struct via_cq *cq, void *buf, size_t count)
+static ssize_t take_entries(struct via_cq *cq, void *buf, size_t count)
 {
 	size_t size = entry_size(cq->format), n = 0;
 	struct via_comp *c;
@@ -129,7 +129,7 @@ static ssize_t take(struct via_cq *cq, void *buf, size_t count)
  * an answer of a few bytes half of its time, so it sleeps in long waits only;
  * and not for long, since a connection is looked at by its next calls.
  */
-static void rest(struct via_cq *cq, bool long_wait)
+static void rest_between_polls(struct via_cq *cq, bool long_wait)
 {
 	const struct timespec longest = { .tv_nsec = VIA_REST_NS };
 	struct via_nic *nic = cq->nic;
@@ -172,7 +172,7 @@ static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 
 	pthread_mutex_lock(&cq->nic->lock);
 	via_progress(cq->nic);
-	ret = take(cq, buf, count);
+	ret = take_entries(cq, buf, count);
 	if (ret != -FI_EAGAIN)
 		cq->dry = 0;
 	else
@@ -181,11 +181,11 @@ static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 		long_wait = is_long(cq);
 	pthread_mutex_unlock(&cq->nic->lock);
 	if (dry)
-		rest(cq, long_wait);
+		rest_between_polls(cq, long_wait);
 	return ret;
 }
 
-static void unknown(fi_addr_t *src, ssize_t n)
+static void set_unknown_sources(fi_addr_t *src, ssize_t n)
 {
 	ssize_t i;
 
@@ -198,7 +198,7 @@ static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
 {
 	ssize_t ret = cq_read(fid, buf, count);
 
-	unknown(src, ret);
+	set_unknown_sources(src, ret);
 	return ret;
 }
 
@@ -233,7 +233,7 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 }
 
 /* Ask for the wait object to be readable.  Returns whether there is something already. */
-static bool arm(struct via_cq *cq)
+static bool arm_cq_wait(struct via_cq *cq)
 {
 	via_wait_clear(&cq->wait);
 	cq->armed = true;
@@ -250,13 +250,13 @@ int via_cq_trywait(struct via_cq *cq)
 		return -FI_EINVAL;
 	pthread_mutex_lock(&cq->nic->lock);
 	via_progress(cq->nic);
-	ret = cq->count || arm(cq) ? -FI_EAGAIN : 0;
+	ret = cq->count || arm_cq_wait(cq) ? -FI_EAGAIN : 0;
 	pthread_mutex_unlock(&cq->nic->lock);
 	return ret;
 }
 
 /* Entries there, or a signal; or room for an operation that had found none. */
-static bool ready(struct via_cq *cq, size_t want, uint32_t kicks)
+static bool cq_is_ready(struct via_cq *cq, size_t want, uint32_t kicks)
 {
 	const struct via_comp *c = &cq->ring[cq->head & (cq->size - 1)];
 
@@ -284,10 +284,10 @@ static ssize_t cq_sread(struct fid_cq *fid, void *buf, size_t count,
 	kicks = cq->nic->kicks;
 	for (over = false; !over;) {
 		via_progress(cq->nic);
-		if (ready(cq, want, kicks) || !timeout)
+		if (cq_is_ready(cq, want, kicks) || !timeout)
 			break;
-		arm(cq);
-		if (ready(cq, want, kicks))
+		arm_cq_wait(cq);
+		if (cq_is_ready(cq, want, kicks))
 			break;
 		pthread_mutex_unlock(&cq->nic->lock);
 		over = !via_wait_for(&cq->wait, end);
@@ -295,7 +295,7 @@ static ssize_t cq_sread(struct fid_cq *fid, void *buf, size_t count,
 	}
 	if (over)
 		via_progress(cq->nic);
-	ret = take(cq, buf, count);
+	ret = take_entries(cq, buf, count);
 	cq->signalled = false;
 	pthread_mutex_unlock(&cq->nic->lock);
 	return ret;
@@ -306,7 +306,7 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 {
 	ssize_t ret = cq_sread(fid, buf, count, cond, timeout);
 
-	unknown(src, ret);
+	set_unknown_sources(src, ret);
 	return ret;
 }
 
@@ -318,7 +318,7 @@ static int cq_signal(struct fid_cq *fid)
 		return -FI_ENOSYS;
 	pthread_mutex_lock(&cq->nic->lock);
 	cq->signalled = true;
-	tell(cq);
+	tell_cq_waiter(cq);
 	pthread_mutex_unlock(&cq->nic->lock);
 	return 0;
 }

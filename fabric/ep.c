@@ -7,7 +7,7 @@
 
 #include "fab.h"
 
-static size_t up(size_t n)
+static size_t round_up_64(size_t n)
 {
 	return (n + 63) & ~(size_t)63;
 }
@@ -28,7 +28,7 @@ static int slab_make(struct via_ep *ep)
 	VIP_MEM_ATTRIBUTES attr = { .Ptag = ep->domain->ptag };
 	size_t tx = (size_t)ep->ntx * VIA_DESC_BYTES;
 	size_t rx = (size_t)ep->rx_size * VIA_DESC_BYTES;
-	size_t inject = up((size_t)ep->tx_size * VIA_INJECT);
+	size_t inject = round_up_64((size_t)ep->tx_size * VIA_INJECT);
 	VIP_RETURN r;
 	char *p;
 
@@ -96,7 +96,7 @@ static void vis_close(struct via_ep *ep)
 	via_vi_close(ep->nic, &ep->ctl.vi);
 }
 
-static int enable(struct via_ep *ep)
+static int enable_ep(struct via_ep *ep)
 {
 	VIP_RETURN r;
 	int ret;
@@ -115,8 +115,9 @@ static int enable(struct via_ep *ep)
 	ret = -via_err_of(r);
 	if (!ret)
 		ret = via_ctl_open(ep->nic, &ep->ctl,
-				   ep->inject + up((size_t)ep->tx_size *
-						   VIA_INJECT),
+				   ep->inject +
+				   round_up_64((size_t)ep->tx_size *
+					       VIA_INJECT),
 				   ep->mem, ep->domain->ptag, ep->transfer);
 	if (!ret) {
 		ep->state = VIA_EP_IDLE;
@@ -220,7 +221,7 @@ static int ep_control(struct fid *fid, int command, void *arg)
 
 	switch (command) {
 	case FI_ENABLE:
-		return enable(ep);
+		return enable_ep(ep);
 	case FI_GETOPSFLAG:
 		*flags = *flags & FI_TRANSMIT ? ep->tx_flags : ep->rx_flags;
 		return 0;

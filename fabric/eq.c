@@ -21,12 +21,12 @@ static void event_free(struct via_event *e)
 }
 
 /* eq->lock held.  Readable while there is an event. */
-static void tell(struct via_eq *eq)
+static void tell_eq_waiter(struct via_eq *eq)
 {
 	via_wait_tell(&eq->wait);
 }
 
-static void untell(struct via_eq *eq)
+static void clear_if_empty(struct via_eq *eq)
 {
 	if (via_list_empty(&eq->events) && via_list_empty(&eq->errors))
 		via_wait_clear(&eq->wait);
@@ -63,7 +63,7 @@ void via_eq_add(struct via_eq *eq, uint32_t event, struct fid *fid,
 	e->info = info;
 	pthread_mutex_lock(&eq->lock);
 	via_list_add(&eq->events, &e->link);
-	tell(eq);
+	tell_eq_waiter(eq);
 	pthread_mutex_unlock(&eq->lock);
 }
 
@@ -80,11 +80,11 @@ void via_eq_add_err(struct via_eq *eq, struct fid *fid, int err, int prov,
 	e->prov = prov;
 	pthread_mutex_lock(&eq->lock);
 	via_list_add(&eq->errors, &e->link);
-	tell(eq);
+	tell_eq_waiter(eq);
 	pthread_mutex_unlock(&eq->lock);
 }
 
-static void purge(struct via_list *list, struct fid *fid)
+static void purge_events(struct via_list *list, struct fid *fid)
 {
 	struct via_event *e, *n;
 
@@ -100,13 +100,13 @@ static void purge(struct via_list *list, struct fid *fid)
 void via_eq_purge(struct via_eq *eq, struct fid *fid)
 {
 	pthread_mutex_lock(&eq->lock);
-	purge(&eq->events, fid);
-	purge(&eq->errors, fid);
-	untell(eq);
+	purge_events(&eq->events, fid);
+	purge_events(&eq->errors, fid);
+	clear_if_empty(eq);
 	pthread_mutex_unlock(&eq->lock);
 }
 
-static void look(struct via_eq *eq, bool arm)
+static void look_at_nics(struct via_eq *eq, bool arm)
 {
 	struct via_nic *nics[VIA_EQ_NICS];
 	unsigned int i, n;
@@ -125,8 +125,8 @@ static void look(struct via_eq *eq, bool arm)
 }
 
 /* The length of what was written to buf, or an error. */
-static ssize_t give(struct via_eq *eq, struct via_event *e, uint32_t *event,
-		    void *buf, size_t len, bool peek)
+static ssize_t give_event(struct via_eq *eq, struct via_event *e,
+			  uint32_t *event, void *buf, size_t len, bool peek)
 {
 	struct fi_eq_cm_entry *cm = buf;
 	size_t n = e->len;
@@ -150,13 +150,13 @@ static ssize_t give(struct via_eq *eq, struct via_event *e, uint32_t *event,
 		e->info = NULL;		/* the program's now */
 		via_list_del(&e->link);
 		event_free(e);
-		untell(eq);
+		clear_if_empty(eq);
 	}
 	return (ssize_t)n;
 }
 
-static ssize_t first(struct via_eq *eq, uint32_t *event, void *buf, size_t len,
-		     uint64_t flags)
+static ssize_t take_first_event(struct via_eq *eq, uint32_t *event, void *buf,
+				size_t len, uint64_t flags)
 {
 	ssize_t ret = -FI_EAGAIN;
 
@@ -164,9 +164,11 @@ static ssize_t first(struct via_eq *eq, uint32_t *event, void *buf, size_t len,
 	if (!via_list_empty(&eq->errors))
 		ret = -FI_EAVAIL;
 	else if (!via_list_empty(&eq->events))
-		ret = give(eq, container_of_(eq->events.next, struct via_event,
-					     link), event, buf, len,
-			   !!(flags & FI_PEEK));
+		ret = give_event(eq,
+				 container_of_(eq->events.next,
+					       struct via_event, link),
+				 event, buf, len,
+				 !!(flags & FI_PEEK));
 	pthread_mutex_unlock(&eq->lock);
 	return ret;
 }
@@ -176,8 +178,8 @@ static ssize_t eq_read(struct fid_eq *fid, uint32_t *event, void *buf,
 {
 	struct via_eq *eq = eq_of(fid);
 
-	look(eq, false);
-	return first(eq, event, buf, len, flags);
+	look_at_nics(eq, false);
+	return take_first_event(eq, event, buf, len, flags);
 }
 
 static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf,
@@ -191,8 +193,8 @@ static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf,
 	if (!eq->wait.on)
 		return -FI_ENOSYS;
 	for (over = false;;) {
-		look(eq, !over && timeout);
-		ret = first(eq, event, buf, len, flags);
+		look_at_nics(eq, !over && timeout);
+		ret = take_first_event(eq, event, buf, len, flags);
 		if (ret != -FI_EAGAIN || over || !timeout)
 			return ret;
 		over = !via_wait_for(&eq->wait, end);
@@ -205,7 +207,7 @@ int via_eq_trywait(struct via_eq *eq)
 
 	if (!eq->wait.on)
 		return -FI_EINVAL;
-	look(eq, true);
+	look_at_nics(eq, true);
 	pthread_mutex_lock(&eq->lock);
 	any = !via_list_empty(&eq->events) || !via_list_empty(&eq->errors);
 	pthread_mutex_unlock(&eq->lock);
@@ -242,7 +244,7 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
 	if (!(flags & FI_PEEK)) {
 		via_list_del(&e->link);
 		event_free(e);
-		untell(eq);
+		clear_if_empty(eq);
 	}
 	pthread_mutex_unlock(&eq->lock);
 	return sizeof(*buf);
@@ -268,7 +270,7 @@ static ssize_t eq_write(struct fid_eq *fid, uint32_t event, const void *buf,
 	e->event = event;
 	pthread_mutex_lock(&eq->lock);
 	via_list_add(&eq->events, &e->link);
-	tell(eq);
+	tell_eq_waiter(eq);
 	pthread_mutex_unlock(&eq->lock);
 	return (ssize_t)len;
 }
@@ -329,8 +331,8 @@ static int eq_close(struct fid *fid)
 
 	if (atomic_load(&eq->refs))
 		return -FI_EBUSY;
-	purge(&eq->events, NULL);
-	purge(&eq->errors, NULL);
+	purge_events(&eq->events, NULL);
+	purge_events(&eq->errors, NULL);
 	for (i = 0; i < eq->n_nics; i++)
 		via_nic_put(eq->nics[i]);
 	via_wait_close(&eq->wait);

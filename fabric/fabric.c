@@ -14,7 +14,8 @@ static int fabric_close(struct fid *fid)
 }
 
 /* Whether a thread may sleep on the descriptors of these queues. */
-static int trywait(struct fid_fabric *fabric, struct fid **fids, int count)
+static int fabric_trywait(struct fid_fabric *fabric, struct fid **fids,
+			  int count)
 {
 	int i, ret;
 
@@ -45,7 +46,7 @@ static struct fi_ops_fabric fabric_ops = {
 	.passive_ep = via_pep_open,
 	.eq_open = via_eq_open,
 	.wait_open = VIA_NO,
-	.trywait = trywait,
+	.trywait = fabric_trywait,
 };
 
 int via_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **out,

@@ -45,7 +45,7 @@ static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct known known[VIA_PLACES];	/* known_lock */
 static int n_known;			/* known_lock */
 
-static bool look(const struct via_place *p, struct known *k)
+static bool query_nic(const struct via_place *p, struct known *k)
 {
 	const char *name = p->name;
 	VIP_NIC_HANDLE h;
@@ -65,7 +65,7 @@ static bool look(const struct via_place *p, struct known *k)
 	return ok;
 }
 
-static bool know(const struct via_place *p, struct known *out)
+static bool know_nic(const struct via_place *p, struct known *out)
 {
 	bool found;
 	int i;
@@ -76,7 +76,7 @@ static bool know(const struct via_place *p, struct known *out)
 	found = i < n_known;
 	if (found)
 		*out = known[i];
-	else if (look(p, out))
+	else if (query_nic(p, out))
 		found = true;
 	if (found && i == n_known && n_known < VIA_PLACES)
 		known[n_known++] = *out;
@@ -84,7 +84,7 @@ static bool know(const struct via_place *p, struct known *out)
 	return found;
 }
 
-static bool over(size_t asked, size_t most)
+static bool is_over(size_t asked, size_t most)
 {
 	return asked && asked > most;
 }
@@ -94,7 +94,7 @@ static bool over(size_t asked, size_t most)
  * is one maximum for both: RDMA's, where a program asks for it (ofi_rxm does,
  * and sends short messages only).
  */
-static size_t most(const struct fi_info *h, const struct known *k)
+static size_t max_message(const struct fi_info *h, const struct known *k)
 {
 	return h && h->caps && !(h->caps & FI_RMA) ? k->attr.MaxTransferSize :
 						     VIA_RMA_MAX;
@@ -104,11 +104,12 @@ static bool ep_fits(const struct fi_ep_attr *a, size_t max_msg)
 {
 	return (a->type == FI_EP_UNSPEC || a->type == FI_EP_MSG) &&
 	       (!a->protocol || a->protocol == PROTOCOL) &&
-	       a->protocol_version <= 1 && !over(a->max_msg_size, max_msg) &&
-	       !a->msg_prefix_size && !over(a->max_order_raw_size, VIA_RMA_MAX) &&
+	       a->protocol_version <= 1 && !is_over(a->max_msg_size, max_msg) &&
+	       !a->msg_prefix_size &&
+	       !is_over(a->max_order_raw_size, VIA_RMA_MAX) &&
 	       !a->max_order_war_size &&
-	       !over(a->max_order_waw_size, VIA_RMA_MAX) &&
-	       !over(a->tx_ctx_cnt, 1) && !over(a->rx_ctx_cnt, 1) &&
+	       !is_over(a->max_order_waw_size, VIA_RMA_MAX) &&
+	       !is_over(a->tx_ctx_cnt, 1) && !is_over(a->rx_ctx_cnt, 1) &&
 	       !a->auth_key_size;
 }
 
@@ -117,9 +118,10 @@ static bool tx_fits(const struct fi_tx_attr *a)
 	return !(a->caps & ~(TX_CAPS | FI_LOCAL_COMM | FI_REMOTE_COMM)) &&
 	       !(a->op_flags & ~OP_FLAGS) && !(a->msg_order & ~MSG_ORDER) &&
 	       !(a->comp_order & ~COMP_ORDER) &&
-	       !over(a->inject_size, VIA_INJECT) &&
-	       !over(a->size, VIA_SIZE_MAX) && !over(a->iov_limit, VIA_IOV) &&
-	       !over(a->rma_iov_limit, 1);
+	       !is_over(a->inject_size, VIA_INJECT) &&
+	       !is_over(a->size, VIA_SIZE_MAX) &&
+	       !is_over(a->iov_limit, VIA_IOV) &&
+	       !is_over(a->rma_iov_limit, 1);
 }
 
 static bool rx_fits(const struct fi_rx_attr *a)
@@ -128,11 +130,12 @@ static bool rx_fits(const struct fi_rx_attr *a)
 	       !(a->op_flags & ~FI_COMPLETION) &&
 	       !(a->msg_order & ~MSG_ORDER) &&
 	       !(a->comp_order & ~COMP_ORDER) && !a->total_buffered_recv &&
-	       !over(a->size, VIA_SIZE_MAX) && !over(a->iov_limit, VIA_IOV);
+	       !is_over(a->size, VIA_SIZE_MAX) &&
+	       !is_over(a->iov_limit, VIA_IOV);
 }
 
 /* Kinds of operations asked for, both ends of them where none is. */
-static uint64_t kinds(const struct fi_info *hints)
+static uint64_t caps_asked(const struct fi_info *hints)
 {
 	uint64_t caps = hints ? hints->caps : 0;
 
@@ -149,8 +152,8 @@ static uint64_t kinds(const struct fi_info *hints)
 /* Where nothing remote reads or writes memory, its key does not matter. */
 static int mr_mode_for(const struct fi_info *hints)
 {
-	return kinds(hints) & (FI_REMOTE_READ | FI_REMOTE_WRITE) ? MR_MODE :
-		MR_MODE & ~(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY);
+	return caps_asked(hints) & (FI_REMOTE_READ | FI_REMOTE_WRITE) ?
+	       MR_MODE : MR_MODE & ~(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY);
 }
 
 static bool mr_fits(uint32_t version, const struct fi_info *hints)
@@ -180,9 +183,9 @@ static bool domain_fits(const struct fi_domain_attr *a, const char *name,
 	       a->data_progress != FI_PROGRESS_AUTO &&
 	       (!a->mr_key_size || a->mr_key_size >= 4) &&
 	       a->cq_data_size <= 4 && !a->cntr_cnt &&
-	       !over(a->max_ep_tx_ctx, 1) && !over(a->max_ep_rx_ctx, 1) &&
+	       !is_over(a->max_ep_tx_ctx, 1) && !is_over(a->max_ep_rx_ctx, 1) &&
 	       !a->max_ep_stx_ctx && !a->max_ep_srx_ctx &&
-	       !over(a->mr_iov_limit, 1) && !a->auth_key_size &&
+	       !is_over(a->mr_iov_limit, 1) && !a->auth_key_size &&
 	       !(a->caps & ~(caps & (FI_LOCAL_COMM | FI_REMOTE_COMM)));
 }
 
@@ -192,8 +195,8 @@ static uint64_t caps_of(bool remote)
 	       (remote ? FI_REMOTE_COMM : 0);
 }
 
-static bool fits(const struct query *q, const struct via_place *p,
-		 const struct known *k)
+static bool hints_fit(const struct query *q, const struct via_place *p,
+		      const struct known *k)
 {
 	uint64_t caps = caps_of(k->features & VIP_FEATURE_REMOTE);
 	const struct fi_info *h = q->hints;
@@ -203,14 +206,14 @@ static bool fits(const struct query *q, const struct via_place *p,
 	return !(h->caps & ~caps) &&
 	       (!h->addr_format || h->addr_format == FI_SOCKADDR ||
 		h->addr_format == FI_SOCKADDR_IN) &&
-	       (!h->ep_attr || ep_fits(h->ep_attr, most(h, k))) &&
+	       (!h->ep_attr || ep_fits(h->ep_attr, max_message(h, k))) &&
 	       (!h->tx_attr || tx_fits(h->tx_attr)) &&
 	       (!h->rx_attr || rx_fits(h->rx_attr)) && mr_fits(q->version, h) &&
 	       (!h->domain_attr || domain_fits(h->domain_attr, p->name, caps));
 }
 
 /* Whether addresses on the NIC are those asked for. */
-static bool reaches(const struct query *q, const struct via_place *p)
+static bool nic_reaches(const struct query *q, const struct via_place *p)
 {
 	if (q->has_src && q->src.sin_addr.s_addr != INADDR_ANY &&
 	    q->src.sin_addr.s_addr != p->ip.s_addr &&
@@ -222,7 +225,7 @@ static bool reaches(const struct query *q, const struct via_place *p)
 			      p->mask.s_addr);
 }
 
-static char *network(const struct via_place *p)
+static char *network_name(const struct via_place *p)
 {
 	char text[INET_ADDRSTRLEN + 8] = "local", ip[INET_ADDRSTRLEN];
 	struct in_addr net = { p->ip.s_addr & p->mask.s_addr };
@@ -246,7 +249,7 @@ static void *copy_addr(const struct sockaddr_in *a, size_t *len)
 
 static uint64_t caps_given(const struct query *q, uint64_t all)
 {
-	return kinds(q->hints) | (all & (FI_LOCAL_COMM | FI_REMOTE_COMM));
+	return caps_asked(q->hints) | (all & (FI_LOCAL_COMM | FI_REMOTE_COMM));
 }
 
 static void fill_queues(const struct query *q, const struct known *k,
@@ -273,7 +276,7 @@ static void fill_queues(const struct query *q, const struct known *k,
 	i->ep_attr->type = FI_EP_MSG;
 	i->ep_attr->protocol = PROTOCOL;
 	i->ep_attr->protocol_version = 1;
-	i->ep_attr->max_msg_size = most(h, k);
+	i->ep_attr->max_msg_size = max_message(h, k);
 	i->ep_attr->max_order_raw_size = VIA_RMA_MAX;
 	i->ep_attr->max_order_waw_size = VIA_RMA_MAX;
 	i->ep_attr->tx_ctx_cnt = 1;
@@ -308,8 +311,9 @@ static void fill_domain(const struct query *q, const struct via_place *p,
 		  (FI_LOCAL_COMM | FI_REMOTE_COMM);
 }
 
-static struct fi_info *make(const struct query *q, const struct via_place *p,
-			    const struct known *k)
+static struct fi_info *make_info(const struct query *q,
+				 const struct via_place *p,
+				 const struct known *k)
 {
 	struct sockaddr_in src = {
 		.sin_family = AF_INET,
@@ -337,7 +341,7 @@ static struct fi_info *make(const struct query *q, const struct via_place *p,
 		i->dest_addr = copy_addr(&q->dest, &i->dest_addrlen);
 	fill_queues(q, k, i);
 	fill_domain(q, p, k, i->domain_attr);
-	i->fabric_attr->name = network(p);
+	i->fabric_attr->name = network_name(p);
 	i->fabric_attr->prov_version = via_prov.version;
 	if (!i->src_addr || (q->has_dest && !i->dest_addr) ||
 	    !i->fabric_attr->name || !i->domain_attr->name) {
@@ -347,8 +351,8 @@ static struct fi_info *make(const struct query *q, const struct via_place *p,
 	return i;
 }
 
-static int resolve(const char *node, const char *service, uint64_t flags,
-		   struct sockaddr_in *out)
+static int resolve_node(const char *node, const char *service, uint64_t flags,
+			struct sockaddr_in *out)
 {
 	struct addrinfo hints = {
 		.ai_family = AF_INET,
@@ -383,10 +387,10 @@ static int query_addrs(struct query *q, const char *node, const char *service,
 		q->has_dest = true;
 	}
 	if (flags & FI_SOURCE && (node || service)) {
-		ret = resolve(node, service, flags, &q->src);
+		ret = resolve_node(node, service, flags, &q->src);
 		q->has_src = true;
 	} else if (node) {
-		ret = resolve(node, service, flags, &q->dest);
+		ret = resolve_node(node, service, flags, &q->dest);
 		q->has_dest = true;
 	}
 	return ret;
@@ -410,10 +414,10 @@ int via_getinfo(uint32_t version, const char *node, const char *service,
 		return ret;
 	n = via_places(places, VIA_PLACES);
 	for (i = 0; i < n; i++) {
-		if (!reaches(&q, &places[i]) || !know(&places[i], &k) ||
-		    !fits(&q, &places[i], &k))
+		if (!nic_reaches(&q, &places[i]) || !know_nic(&places[i], &k) ||
+		    !hints_fit(&q, &places[i], &k))
 			continue;
-		*end = make(&q, &places[i], &k);
+		*end = make_info(&q, &places[i], &k);
 		if (!*end) {
 			fi_freeinfo(first);
 			return -FI_ENOMEM;

@@ -25,7 +25,7 @@ static int mr_close(struct fid *fid)
 static struct fi_ops mr_fid_ops = VIA_FID_OPS(mr_close, VIA_NO, VIA_NO);
 
 /* The limit that people meet first, and what they can do about it. */
-static void explain(const struct via_domain *d, size_t len)
+static void explain_memlock(const struct via_domain *d, size_t len)
 {
 	struct rlimit lim;
 
@@ -40,8 +40,9 @@ static void explain(const struct via_domain *d, size_t len)
 		 d->nic->name, len, (unsigned long long)lim.rlim_cur / 1024);
 }
 
-static int reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
-	       uint64_t flags, void *context, struct fid_mr **out)
+static int register_region(struct fid *fid, const void *buf, size_t len,
+			   uint64_t access, uint64_t flags, void *context,
+			   struct fid_mr **out)
 {
 	struct via_domain *d = container_of_(fid, struct via_domain, fid.fid);
 	VIP_MEM_ATTRIBUTES attr = {
@@ -65,7 +66,7 @@ static int reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
 	if (r != VIP_SUCCESS) {
 		free(mr);
 		if (r == VIP_ERROR_RESOURCE)
-			explain(d, len);
+			explain_memlock(d, len);
 		return -via_err_of(r);
 	}
 	mr->fid.fid.fclass = FI_CLASS_MR;
@@ -87,7 +88,8 @@ static int mr_reg(struct fid *fid, const void *buf, size_t len,
 {
 	(void)requested_key;	/* FI_MR_PROV_KEY */
 	return offset ? -FI_EINVAL :
-			reg(fid, buf, len, access, flags, context, mr);
+			register_region(fid, buf, len, access, flags, context,
+					mr);
 }
 
 static int mr_regv(struct fid *fid, const struct iovec *iov, size_t count,
@@ -96,8 +98,8 @@ static int mr_regv(struct fid *fid, const struct iovec *iov, size_t count,
 {
 	(void)requested_key;
 	return offset || count != 1 ? -FI_EINVAL :
-		reg(fid, iov->iov_base, iov->iov_len, access, flags, context,
-		    mr);
+		register_region(fid, iov->iov_base, iov->iov_len, access, flags,
+				context, mr);
 }
 
 static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
@@ -107,8 +109,9 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 		return -FI_ENOSYS;
 	if (attr->iov_count != 1 || attr->offset || attr->auth_key_size)
 		return -FI_EINVAL;
-	return reg(fid, attr->mr_iov->iov_base, attr->mr_iov->iov_len,
-		   attr->access, flags, attr->context, mr);
+	return register_region(fid, attr->mr_iov->iov_base,
+			       attr->mr_iov->iov_len, attr->access, flags,
+			       attr->context, mr);
 }
 
 struct fi_ops_mr via_mr_ops = {

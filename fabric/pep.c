@@ -36,8 +36,9 @@ static bool well_formed(const struct via_nic *nic, const union via_net *from,
 	       attr->MaxTransferSize >= sizeof(struct via_ctl_msg);
 }
 
-static struct via_request *find(struct via_pep *pep, const struct via_hello *h,
-				const VIP_UINT8 *host)
+static struct via_request *find_request(struct via_pep *pep,
+					const struct via_hello *h,
+					const VIP_UINT8 *host)
 {
 	struct via_request *r, *n;
 
@@ -49,7 +50,7 @@ static struct via_request *find(struct via_pep *pep, const struct via_hello *h,
 	return NULL;
 }
 
-static void raise(struct via_pep *pep, struct via_request *r)
+static void raise_connreq(struct via_pep *pep, struct via_request *r)
 {
 	struct fi_info *info = fi_dupinfo(pep->info);
 	struct sockaddr_in *from = calloc(1, sizeof(*from));
@@ -80,8 +81,9 @@ static void raise(struct via_pep *pep, struct via_request *r)
 }
 
 /* nic->lock held. */
-static void request(struct via_pep *pep, const union via_net *from,
-		    const VIP_VI_ATTRIBUTES *attr, VIP_CONN_HANDLE conn)
+static void take_half_request(struct via_pep *pep, const union via_net *from,
+			      const VIP_VI_ATTRIBUTES *attr,
+			      VIP_CONN_HANDLE conn)
 {
 	const VIP_UINT8 *host = from->a.HostAddress;
 	struct via_request *r = NULL;
@@ -91,7 +93,7 @@ static void request(struct via_pep *pep, const union via_net *from,
 		VipConnectReject(conn);
 		return;
 	}
-	r = find(pep, &h, host);
+	r = find_request(pep, &h, host);
 	if (!r && pep->n_requests < BACKLOG)
 		r = calloc(1, sizeof(*r));
 	if (!r) {
@@ -112,7 +114,7 @@ static void request(struct via_pep *pep, const union via_net *from,
 	}
 	r->conn[h.kind] = conn;
 	if (r->conn[0] && r->conn[1])
-		raise(pep, r);
+		raise_connreq(pep, r);
 }
 
 /* Where the endpoint listens. */
@@ -123,8 +125,8 @@ static void own_addr(const struct via_pep *pep, union via_net *local)
 			pep->addr.sin_port, &local->a);
 }
 
-static VIP_RETURN take(struct via_pep *pep, union via_net *from,
-		       VIP_VI_ATTRIBUTES *attr, VIP_CONN_HANDLE *conn)
+static VIP_RETURN accept_half(struct via_pep *pep, union via_net *from,
+			      VIP_VI_ATTRIBUTES *attr, VIP_CONN_HANDLE *conn)
 {
 	union via_net local;
 
@@ -144,8 +146,8 @@ void via_pep_look(struct via_nic *nic)
 	uint64_t now = 0;
 
 	via_list_each(pep, n, &nic->peps, link) {
-		while (take(pep, &from, &attr, &conn) == VIP_SUCCESS)
-			request(pep, &from, &attr, conn);
+		while (accept_half(pep, &from, &attr, &conn) == VIP_SUCCESS)
+			take_half_request(pep, &from, &attr, conn);
 		via_list_each(r, m, &pep->requests, link) {
 			if (r->whole)
 				continue;
@@ -246,7 +248,7 @@ static int pep_control(struct fid *fid, int command, void *arg)
 }
 
 /* Any address of the host is the NIC's own: it is the NIC that listens. */
-static int name(struct via_pep *pep, const struct sockaddr_in *addr)
+static int name_listener(struct via_pep *pep, const struct sockaddr_in *addr)
 {
 	struct in_addr ip = addr->sin_addr;
 
@@ -274,7 +276,7 @@ static int pep_setname(fid_t fid, void *addr, size_t len)
 		return -FI_EOPBADSTATE;
 	if (!via_addr_ok(addr, len))
 		return -FI_EINVAL;
-	return name(pep, addr);
+	return name_listener(pep, addr);
 }
 
 /* The port is known from here on, listening or not. */
@@ -360,7 +362,8 @@ int via_pep_open(struct fid_fabric *fid, struct fi_info *info,
 	if (pep->info)
 		ret = via_nic_get(info->domain_attr->name, &pep->nic);
 	if (!ret) {
-		ret = name(pep, info->src_addr ? info->src_addr : &any);
+		ret = name_listener(pep,
+				    info->src_addr ? info->src_addr : &any);
 		if (ret)
 			via_nic_put(pep->nic);
 	}

@@ -17,7 +17,7 @@
 #define BATCH	64	/* notices in one look, for the others' sake */
 
 /* NULL: destroyed since. */
-static struct via_vi *find(struct via_nic *nic, VIP_VI_HANDLE h)
+static struct via_vi *find_vi(struct via_nic *nic, VIP_VI_HANDLE h)
 {
 	uintptr_t n = (uintptr_t)h;
 	struct via_vi *vi;
@@ -30,7 +30,7 @@ static struct via_vi *find(struct via_nic *nic, VIP_VI_HANDLE h)
 }
 
 /* A peer of before the length was told sends none of its bytes. */
-static void written(struct via_ep *ep, const struct via_ctl_msg *m)
+static void peer_has_written(struct via_ep *ep, const struct via_ctl_msg *m)
 {
 	struct via_comp c = {
 		.e.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA,
@@ -68,7 +68,7 @@ static void ctl_event(struct via_ep *ep, bool recv)
 				    m.len);
 			return;
 		case VIA_CTL_WRITTEN:
-			written(ep, &m);
+			peer_has_written(ep, &m);
 			break;
 		}
 		if (via_ctl_owes(&ep->ctl))
@@ -78,7 +78,7 @@ static void ctl_event(struct via_ep *ep, bool recv)
 	via_tx_written(ep);
 }
 
-static void event(struct via_vi *vi, bool recv)
+static void vi_event(struct via_vi *vi, bool recv)
 {
 	int r;
 
@@ -98,7 +98,7 @@ static void event(struct via_vi *vi, bool recv)
 	}
 }
 
-static void take(struct via_nic *nic, VIP_CQ_HANDLE cq)
+static void take_notices(struct via_nic *nic, VIP_CQ_HANDLE cq)
 {
 	struct via_vi *vi;
 	VIP_BOOLEAN recv;
@@ -108,9 +108,9 @@ static void take(struct via_nic *nic, VIP_CQ_HANDLE cq)
 	for (i = 0; i < BATCH; i++) {
 		if (VipCQDone(cq, &h, &recv) != VIP_SUCCESS)
 			return;
-		vi = find(nic, h);
+		vi = find_vi(nic, h);
 		if (vi)
-			event(vi, recv);
+			vi_event(vi, recv);
 	}
 }
 
@@ -118,8 +118,8 @@ void via_progress(struct via_nic *nic)
 {
 	struct via_ep *ep, *n;
 
-	take(nic, nic->cq[VIA_CQ_CTL]);
-	take(nic, nic->cq[VIA_CQ_DATA]);
+	take_notices(nic, nic->cq[VIA_CQ_CTL]);
+	take_notices(nic, nic->cq[VIA_CQ_DATA]);
 	via_list_each(ep, n, &nic->owing, owing)
 		via_credit_flush(ep);
 }

@@ -20,10 +20,10 @@ struct target {
 	uint64_t	addr, key, data;
 };
 
-static ssize_t rma(struct via_ep *ep, enum via_tx_kind kind,
-		   const struct iovec *iov, void **desc, size_t n,
-		   const struct target *at, void *context, uint64_t flags,
-		   bool mute)
+static ssize_t post_rma(struct via_ep *ep, enum via_tx_kind kind,
+			const struct iovec *iov, void **desc, size_t n,
+			const struct target *at, void *context, uint64_t flags,
+			bool mute)
 {
 	struct via_tx *t;
 	int ret;
@@ -57,8 +57,8 @@ static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc,
 	struct target at = { .addr = addr, .key = key };
 
 	(void)src;
-	return rma(ep_of(ep), VIA_TX_READ, &iov, &desc, 1, &at, context,
-		   ep_of(ep)->tx_flags & ~FI_INJECT, false);
+	return post_rma(ep_of(ep), VIA_TX_READ, &iov, &desc, 1, &at, context,
+			ep_of(ep)->tx_flags & ~FI_INJECT, false);
 }
 
 static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov,
@@ -68,8 +68,8 @@ static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov,
 	struct target at = { .addr = addr, .key = key };
 
 	(void)src;
-	return rma(ep_of(ep), VIA_TX_READ, iov, desc, count, &at, context,
-		   ep_of(ep)->tx_flags & ~FI_INJECT, false);
+	return post_rma(ep_of(ep), VIA_TX_READ, iov, desc, count, &at, context,
+			ep_of(ep)->tx_flags & ~FI_INJECT, false);
 }
 
 static ssize_t rma_msg(struct via_ep *ep, enum via_tx_kind kind,
@@ -86,8 +86,8 @@ static ssize_t rma_msg(struct via_ep *ep, enum via_tx_kind kind,
 		return -FI_EINVAL;
 	at.addr = m->rma_iov->addr;
 	at.key = m->rma_iov->key;
-	return rma(ep, kind, m->msg_iov, m->desc, m->iov_count, &at,
-		   m->context, flags, false);
+	return post_rma(ep, kind, m->msg_iov, m->desc, m->iov_count, &at,
+			m->context, flags, false);
 }
 
 static ssize_t rma_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
@@ -106,8 +106,8 @@ static ssize_t rma_write(struct fid_ep *ep, const void *buf, size_t len,
 	struct target at = { .addr = addr, .key = key };
 
 	(void)dest;
-	return rma(ep_of(ep), VIA_TX_WRITE, &iov, &desc, 1, &at, context,
-		   ep_of(ep)->tx_flags, false);
+	return post_rma(ep_of(ep), VIA_TX_WRITE, &iov, &desc, 1, &at, context,
+			ep_of(ep)->tx_flags, false);
 }
 
 static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov,
@@ -117,8 +117,8 @@ static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov,
 	struct target at = { .addr = addr, .key = key };
 
 	(void)dest;
-	return rma(ep_of(ep), VIA_TX_WRITE, iov, desc, count, &at, context,
-		   ep_of(ep)->tx_flags, false);
+	return post_rma(ep_of(ep), VIA_TX_WRITE, iov, desc, count, &at, context,
+			ep_of(ep)->tx_flags, false);
 }
 
 static ssize_t rma_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
@@ -136,8 +136,8 @@ static ssize_t rma_inject(struct fid_ep *ep, const void *buf, size_t len,
 	struct target at = { .addr = addr, .key = key };
 
 	(void)dest;
-	return rma(ep_of(ep), VIA_TX_WRITE, &iov, NULL, 1, &at, NULL,
-		   FI_INJECT, true);
+	return post_rma(ep_of(ep), VIA_TX_WRITE, &iov, NULL, 1, &at, NULL,
+			FI_INJECT, true);
 }
 
 static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len,
@@ -148,8 +148,8 @@ static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len,
 	struct target at = { .addr = addr, .key = key, .data = data };
 
 	(void)dest;
-	return rma(ep_of(ep), VIA_TX_WRITE, &iov, &desc, 1, &at, context,
-		   ep_of(ep)->tx_flags | FI_REMOTE_CQ_DATA, false);
+	return post_rma(ep_of(ep), VIA_TX_WRITE, &iov, &desc, 1, &at, context,
+			ep_of(ep)->tx_flags | FI_REMOTE_CQ_DATA, false);
 }
 
 static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len,
@@ -160,8 +160,8 @@ static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len,
 	struct target at = { .addr = addr, .key = key, .data = data };
 
 	(void)dest;
-	return rma(ep_of(ep), VIA_TX_WRITE, &iov, NULL, 1, &at, NULL,
-		   FI_INJECT | FI_REMOTE_CQ_DATA, true);
+	return post_rma(ep_of(ep), VIA_TX_WRITE, &iov, NULL, 1, &at, NULL,
+			FI_INJECT | FI_REMOTE_CQ_DATA, true);
 }
 
 struct fi_ops_rma via_rma_ops = {

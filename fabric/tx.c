@@ -33,7 +33,7 @@ struct via_tx *via_tx_new(struct via_ep *ep, int *err)
 }
 
 /* Where nothing of it was posted. */
-static void drop(struct via_ep *ep, struct via_tx *t)
+static void drop_unposted(struct via_ep *ep, struct via_tx *t)
 {
 	via_cq_unreserve(ep->tx_cq);
 	t->next = ep->tx_free;
@@ -82,7 +82,7 @@ static int take_copy(struct via_ep *ep, struct via_tx *t,
 	return 0;
 }
 
-static void complete(struct via_ep *ep, struct via_tx *t)
+static void complete_tx(struct via_ep *ep, struct via_tx *t)
 {
 	struct via_comp c = {
 		.e.op_context = t->context,
@@ -134,14 +134,14 @@ void via_tx_written(struct via_ep *ep)
 		ep->written = t->next;
 		if (!ep->written)
 			ep->written_end = &ep->written;
-		complete(ep, t);
+		complete_tx(ep, t);
 	}
 }
 
-static void finish(struct via_ep *ep, struct via_tx *t)
+static void finish_tx(struct via_ep *ep, struct via_tx *t)
 {
 	if (t->err || t->kind != VIA_TX_WRITE || !t->imm) {
-		complete(ep, t);
+		complete_tx(ep, t);
 		return;
 	}
 	t->next = NULL;
@@ -151,8 +151,8 @@ static void finish(struct via_ep *ep, struct via_tx *t)
 }
 
 /* Local segments of one descriptor.  Returns their bytes. */
-static size_t fill(struct via_tx *t, VIP_DATA_SEGMENT *s, size_t max,
-		   unsigned int *n)
+static size_t fill_segments(struct via_tx *t, VIP_DATA_SEGMENT *s, size_t max,
+			    unsigned int *n)
 {
 	size_t len = 0, part;
 
@@ -199,7 +199,7 @@ static VIP_RETURN post_one(struct via_ep *ep, struct via_tx *t)
 		s->Remote.Handle = t->rkey;
 		s++;
 	}
-	len = fill(t, (VIP_DATA_SEGMENT *)(void *)s, ep->transfer, &n);
+	len = fill_segments(t, (VIP_DATA_SEGMENT *)(void *)s, ep->transfer, &n);
 	d->CS.SegCount = (VIP_UINT16)(n + (t->kind != VIA_TX_SEND));
 	d->CS.Length = (VIP_UINT32)len;
 	r = VipPostSend(ep->data.h, d, ep->mem);
@@ -234,12 +234,12 @@ void via_tx_pump(struct via_ep *ep)
 		if (!ep->txq)
 			ep->txq_end = &ep->txq;
 		if (!t->inflight)
-			finish(ep, t);
+			finish_tx(ep, t);
 	}
 }
 
 /* Whether what is posted now goes at once, a message or RDMA. */
-static bool clear(struct via_ep *ep, bool message)
+static bool goes_at_once(struct via_ep *ep, bool message)
 {
 	bool yes = !ep->txq && ep->tx_idle &&
 		     (!message || ep->used != ep->credits);
@@ -249,7 +249,7 @@ static bool clear(struct via_ep *ep, bool message)
 	return yes;
 }
 
-static void go(struct via_ep *ep, struct via_tx *t)
+static void queue_tx(struct via_ep *ep, struct via_tx *t)
 {
 	t->next = NULL;
 	*ep->txq_end = t;
@@ -281,14 +281,14 @@ int via_tx_done(struct via_ep *ep)
 		t->prov = (int)d->CS.Status;
 	}
 	if (t->posted && !t->inflight)
-		finish(ep, t);
+		finish_tx(ep, t);
 	if (!err)
 		via_tx_pump(ep);
 	return err ? -1 : 1;
 }
 
-static void cancel(struct via_ep *ep, struct via_tx **list,
-		   struct via_tx ***end)
+static void cancel_list(struct via_ep *ep, struct via_tx **list,
+			struct via_tx ***end)
 {
 	struct via_tx *t, *next;
 
@@ -301,15 +301,15 @@ static void cancel(struct via_ep *ep, struct via_tx **list,
 			t->err = FI_ECANCELED;
 			t->prov = VIP_STATUS_DESC_FLUSHED_ERROR;
 		}
-		complete(ep, t);
+		complete_tx(ep, t);
 	}
 }
 
 /* The VI is disconnected and has no descriptors left. */
 void via_tx_cancel(struct via_ep *ep)
 {
-	cancel(ep, &ep->written, &ep->written_end);
-	cancel(ep, &ep->txq, &ep->txq_end);
+	cancel_list(ep, &ep->written, &ep->written_end);
+	cancel_list(ep, &ep->txq, &ep->txq_end);
 }
 
 int via_tx_submit(struct via_ep *ep, struct via_tx *t, const struct iovec *iov,
@@ -322,11 +322,11 @@ int via_tx_submit(struct via_ep *ep, struct via_tx *t, const struct iovec *iov,
 	if (!ret && t->left > most)
 		ret = -FI_EMSGSIZE;
 	/* Nothing tells of it later: it goes now, or is not accepted. */
-	if (!ret && t->mute && !clear(ep, t->flags & FI_MSG))
+	if (!ret && t->mute && !goes_at_once(ep, t->flags & FI_MSG))
 		ret = -FI_EAGAIN;
 	if (ret)
-		drop(ep, t);
+		drop_unposted(ep, t);
 	else
-		go(ep, t);
+		queue_tx(ep, t);
 	return ret;
 }

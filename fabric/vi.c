@@ -13,7 +13,7 @@ uint64_t via_now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static struct via_vi **bucket(struct via_nic *nic, VIP_VI_HANDLE h)
+static struct via_vi **vi_bucket(struct via_nic *nic, VIP_VI_HANDLE h)
 {
 	uintptr_t n = (uintptr_t)h;
 
@@ -40,7 +40,7 @@ VIP_RETURN via_vi_open(struct via_nic *nic, struct via_vi *vi,
 		vi->h = NULL;
 		return r;
 	}
-	b = bucket(nic, vi->h);
+	b = vi_bucket(nic, vi->h);
 	vi->next = *b;
 	*b = vi;
 	return r;
@@ -53,7 +53,7 @@ void via_vi_close(struct via_nic *nic, struct via_vi *vi)
 
 	if (!vi->h)
 		return;
-	for (p = bucket(nic, vi->h); *p != vi; p = &(*p)->next)
+	for (p = vi_bucket(nic, vi->h); *p != vi; p = &(*p)->next)
 		;
 	*p = vi->next;
 	if (VipDestroyVi(vi->h) != VIP_SUCCESS)
