@@ -65,7 +65,7 @@ static int open_node(const char *node)
 	return high;
 }
 
-static void identify(struct vipl_nic *nic, const struct via_hello *h)
+static void fill_identity(struct vipl_nic *nic, const struct via_hello *h)
 {
 	struct vipl_identity id = {
 		.addr_len = h->addr_len,
@@ -106,7 +106,7 @@ static size_t page_size(void)
 }
 
 /* Which version a node speaks; 0 if that cannot be told. */
-static uint32_t spoken(const struct ka_nic *nic)
+static uint32_t abi_of_node(const struct ka_nic *nic)
 {
 	struct via_ctl *ctl = mmap(NULL, page_size(), PROT_READ, MAP_SHARED,
 				   nic->fd, VIA_MMAP_CTL);
@@ -119,7 +119,7 @@ static uint32_t spoken(const struct ka_nic *nic)
 	return abi;
 }
 
-static VIP_RETURN hello(struct vipl_nic *n, const char *node)
+static VIP_RETURN exchange_hello(struct vipl_nic *n, const char *node)
 {
 	struct via_hello h = { .abi = VIA_ABI_VERSION };
 	struct ka_nic *nic = ka_nic_priv(n);
@@ -128,7 +128,7 @@ static VIP_RETURN hello(struct vipl_nic *n, const char *node)
 	if (ka_ioctl(nic, VIA_IOC_HELLO, &h)) {
 		if (errno == ENODEV || errno == EFAULT)
 			return open_failed(node);
-		abi = spoken(nic);
+		abi = abi_of_node(nic);
 		if (abi == VIA_ABI_VERSION)
 			ka_host->msg(MSG_OTHER_LAYOUT, node, abi);
 		else
@@ -141,7 +141,7 @@ static VIP_RETURN hello(struct vipl_nic *n, const char *node)
 	nic->type = h.type;
 	nic->addr_len = h.addr_len;
 	memcpy(nic->addr, h.addr, sizeof(nic->addr));
-	identify(n, &h);
+	fill_identity(n, &h);
 	return VIP_SUCCESS;
 }
 
@@ -159,7 +159,7 @@ static VIP_RETURN map_ctl(struct ka_nic *nic, const char *node)
 }
 
 /* The area is as the NIC before us left it. */
-static void reset(struct ka_nic *nic)
+static void reset_nic(struct ka_nic *nic)
 {
 	nic->fd = -1;
 	nic->wake_fd = -1;
@@ -177,7 +177,7 @@ static VIP_RETURN ka_open(struct vipl_nic *n, const char *node)
 	char some[KA_NODE_LEN], line[256];
 	VIP_RETURN r;
 
-	reset(nic);
+	reset_nic(nic);
 	if (!*node && (!ka_node_nth(0, some) || ka_node_find("lo", some)))
 		node = some;
 	if (!*node && !ka_explain(node, line, sizeof(line))) {
@@ -194,7 +194,7 @@ static VIP_RETURN ka_open(struct vipl_nic *n, const char *node)
 	nic->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (nic->wake_fd < 0)
 		return VIP_ERROR_RESOURCE;
-	r = hello(n, node);
+	r = exchange_hello(n, node);
 	return r == VIP_SUCCESS ? map_ctl(nic, node) : r;
 }
 
@@ -235,7 +235,7 @@ static VIP_RETURN ka_ptag_destroy(struct vipl_nic *nic, uint32_t id)
 	return ka_call(ka_nic_priv(nic), VIA_IOC_PTAG_DESTROY, &arg);
 }
 
-static void explain(uint32_t reason, VIP_ULONG len)
+static void explain_refusal(uint32_t reason, VIP_ULONG len)
 {
 	struct rlimit lim;
 
@@ -264,7 +264,7 @@ static VIP_RETURN ka_mem_register(struct vipl_nic *nic, void *addr,
 	if (r == VIP_SUCCESS)
 		*handle = arg.handle;
 	else if (r == VIP_ERROR_RESOURCE)
-		explain(arg.reason, len);
+		explain_refusal(arg.reason, len);
 	return r;
 }
 
@@ -279,7 +279,7 @@ static VIP_RETURN ka_mem_deregister(struct vipl_nic *nic, void *addr,
 	return ka_call(ka_nic_priv(nic), VIA_IOC_MEM_DEREGISTER, &arg);
 }
 
-static enum vipl_event_kind kind(uint32_t code)
+static enum vipl_event_kind event_kind(uint32_t code)
 {
 	switch (code) {
 	case VIA_EVENT_SEND:
@@ -329,8 +329,8 @@ static VIP_RETURN ka_mem_set(struct vipl_nic *nic, void *addr,
 }
 
 /* Handles for ids; 0, or -1 for one that is gone. */
-static int translate(struct ka_nic *nic, const struct via_event *ev,
-		     struct vipl_event *out)
+static int translate_ids(struct ka_nic *nic, const struct via_event *ev,
+			 struct vipl_event *out)
 {
 	out->vi = ev->vi ? ka_vi_by_id(nic, ev->vi) : NULL;
 	out->cq = ev->cq ? ka_cq_by_id(nic, ev->cq) : NULL;
@@ -377,14 +377,14 @@ static int ka_event_wait(struct vipl_nic *n, struct vipl_event *out)
 	got = sys_read(nic->fd, &ev, sizeof(ev));
 	if (got != sizeof(ev))
 		return got < 0 && (errno == EINTR || errno == EAGAIN) ? 0 : -1;
-	out->kind = kind(ev.code);
+	out->kind = event_kind(ev.code);
 	out->desc = ev.desc;
 	out->opcode = ev.opcode;
 	out->resource = ev.resource;
 	out->code = ev.code;
 	out->orderly = ev.code == VIA_ERR_CONN_LOST &&
 		       ev.flags & VIA_EVENT_F_ORDERLY;
-	return translate(nic, &ev, out) ? 0 : 1;
+	return translate_ids(nic, &ev, out) ? 0 : 1;
 }
 
 /* Where make does not build it, as in tests. */

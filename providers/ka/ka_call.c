@@ -52,7 +52,7 @@ VIP_RETURN ka_call(const struct ka_nic *nic, unsigned long cmd, void *arg)
 	return ka_verdict(ret);
 }
 
-static int reserve(struct ka_area *area, size_t size)
+static int reserve_area(struct ka_area *area, size_t size)
 {
 	void *p;
 
@@ -73,7 +73,7 @@ void *ka_map(const struct ka_nic *nic, struct ka_area *area,
 {
 	void *p;
 
-	if (reserve(area, size))
+	if (reserve_area(area, size))
 		return NULL;
 	p = mmap(area->addr, size, PROT_READ | PROT_WRITE,
 		 MAP_SHARED | MAP_FIXED, nic->fd, (off_t)offset);

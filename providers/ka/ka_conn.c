@@ -48,8 +48,8 @@ VIP_RETURN ka_conn_wait(struct vipl_nic *nic, const struct vipl_addr *local,
 }
 
 /* The verdict of what the VI has under way; flags say of which kind. */
-static VIP_RETURN result(struct vipl_vi *vi, uint32_t flags,
-			 VIP_VI_ATTRIBUTES *attrs)
+static VIP_RETURN get_result(struct vipl_vi *vi, uint32_t flags,
+			     VIP_VI_ATTRIBUTES *attrs)
 {
 	struct via_conn_result arg = {
 		.vi = ka_vi_priv(vi)->q[0].id,
@@ -89,7 +89,7 @@ VIP_RETURN ka_conn_accept(struct vipl_nic *nic, uint32_t conn,
 	VIP_RETURN r = accept_only(nic, conn, vi, gone);
 
 	(void)priv;
-	return r == VIP_SUCCESS ? result(vi, 0, NULL) : r;
+	return r == VIP_SUCCESS ? get_result(vi, 0, NULL) : r;
 }
 
 VIP_RETURN ka_conn_reject(struct vipl_nic *nic, uint32_t conn,
@@ -103,9 +103,10 @@ VIP_RETURN ka_conn_reject(struct vipl_nic *nic, uint32_t conn,
 	return r == VIP_INVALID_PARAMETER ? VIP_SUCCESS : r;
 }
 
-static VIP_RETURN request(struct vipl_vi *vi, unsigned long ioc,
-			  const struct vipl_addr *local,
-			  const struct vipl_addr *remote, VIP_ULONG timeout)
+static VIP_RETURN request_conn(struct vipl_vi *vi, unsigned long ioc,
+			       const struct vipl_addr *local,
+			       const struct vipl_addr *remote,
+			       VIP_ULONG timeout)
 {
 	struct via_conn_request arg = {
 		.vi = ka_vi_priv(vi)->q[0].id,
@@ -121,22 +122,23 @@ VIP_RETURN ka_conn_request(struct vipl_vi *vi, const struct vipl_addr *local,
 			   const struct vipl_addr *remote, VIP_ULONG timeout,
 			   VIP_VI_ATTRIBUTES *attrs)
 {
-	VIP_RETURN r = request(vi, VIA_IOC_CONN_REQUEST, local, remote,
-			       timeout);
+	VIP_RETURN r = request_conn(vi, VIA_IOC_CONN_REQUEST, local, remote,
+				    timeout);
 
-	return r == VIP_SUCCESS ? result(vi, 0, attrs) : r;
+	return r == VIP_SUCCESS ? get_result(vi, 0, attrs) : r;
 }
 
 VIP_RETURN ka_peer_request(struct vipl_vi *vi, const struct vipl_addr *local,
 			   const struct vipl_addr *remote, VIP_ULONG timeout)
 {
-	return request(vi, VIA_IOC_PEER_REQUEST, local, remote, timeout);
+	return request_conn(vi, VIA_IOC_PEER_REQUEST, local, remote, timeout);
 }
 
 VIP_RETURN ka_peer_result(struct vipl_vi *vi, int wait,
 			  VIP_VI_ATTRIBUTES *attrs)
 {
-	return result(vi, VIA_CONN_PEER | (wait ? 0 : VIA_CONN_NOWAIT), attrs);
+	return get_result(vi, VIA_CONN_PEER | (wait ? 0 : VIA_CONN_NOWAIT),
+			  attrs);
 }
 
 VIP_RETURN ka_disconnect(struct vipl_vi *vi)
@@ -150,7 +152,7 @@ VIP_RETURN ka_disconnect(struct vipl_vi *vi)
  * Begun and not waited for. The kernel does not tell of verdicts: while there
  * is one to come event_wait says now and then that it is time to ask.
  */
-static void started(struct vipl_vi *vi)
+static void note_started(struct vipl_vi *vi)
 {
 	struct ka_nic *nic = ka_nic_of(vi);
 
@@ -172,12 +174,12 @@ VIP_RETURN ka_conn_request_start(struct vipl_vi *vi,
 				 VIP_ULONG timeout,
 				 const struct vipl_private *priv)
 {
-	VIP_RETURN r = request(vi, VIA_IOC_CONN_REQUEST, local, remote,
-			       timeout);
+	VIP_RETURN r = request_conn(vi, VIA_IOC_CONN_REQUEST, local, remote,
+				    timeout);
 
 	(void)priv;
 	if (r == VIP_SUCCESS)
-		started(vi);
+		note_started(vi);
 	return r;
 }
 
@@ -189,14 +191,14 @@ VIP_RETURN ka_conn_accept_start(struct vipl_nic *nic, uint32_t conn,
 
 	(void)priv;
 	if (r == VIP_SUCCESS)
-		started(vi);
+		note_started(vi);
 	return r;
 }
 
 VIP_RETURN ka_conn_result(struct vipl_vi *vi, VIP_VI_ATTRIBUTES *attrs,
 			  struct vipl_private *priv)
 {
-	VIP_RETURN r = result(vi, VIA_CONN_NOWAIT, attrs);
+	VIP_RETURN r = get_result(vi, VIA_CONN_NOWAIT, attrs);
 
 	(void)priv;
 	if (r != VIP_NOT_DONE)

@@ -129,8 +129,8 @@ void ka_cq_release(struct vipl_cq *c)
  * unread while cq->lock keeps every thread from taking any; an empty poll goes
  * by head and tail, which do not change.
  */
-static VIP_RETURN commit(struct ka_cq *cq, void *ring,
-			 struct via_cq_resize *arg)
+static VIP_RETURN commit_resize(struct ka_cq *cq, void *ring,
+				struct via_cq_resize *arg)
 {
 	VIP_RETURN r;
 
@@ -182,7 +182,7 @@ VIP_RETURN ka_cq_resize(struct vipl_cq *c, VIP_ULONG entries)
 		ka_call(nic, VIA_IOC_CQ_RESIZE, &arg);
 		return VIP_ERROR_RESOURCE;
 	}
-	r = commit(cq, ring, &arg);
+	r = commit_resize(cq, ring, &arg);
 	if (r == VIP_SUCCESS) {
 		replace_ring(cq, ring, arg.mmap_size);
 	} else {
@@ -193,7 +193,7 @@ VIP_RETURN ka_cq_resize(struct vipl_cq *c, VIP_ULONG entries)
 	return r;
 }
 
-static inline struct via_cq_shared *shared(struct ka_cq *cq)
+static inline struct via_cq_shared *cq_shared(struct ka_cq *cq)
 {
 	return atomic_load_explicit(&cq->shared, memory_order_relaxed);
 }
@@ -202,18 +202,18 @@ static inline struct via_cq_shared *shared(struct ka_cq *cq)
  * Nothing to take? As with the work queues no lock is needed: head is read
  * before tail, which is never behind it.
  */
-static inline int nothing(struct ka_cq *cq, uint32_t *seen)
+static inline int cq_is_empty(struct ka_cq *cq, uint32_t *seen)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_acquire);
-	struct via_cq_shared *sh = shared(cq);
+	struct via_cq_shared *sh = cq_shared(cq);
 
 	*seen = ka_peek(&sh->tail);
 	return *seen == head && !(ka_peek(&sh->flags) & VIA_CQ_OVERFLOW);
 }
 
 /* One entry off the ring; NOT_DONE when it is empty. cq->lock held. */
-static VIP_RETURN pop(struct ka_cq *cq, uint32_t tail, VIP_VI_HANDLE *vi,
-		      VIP_BOOLEAN *recv)
+static VIP_RETURN pop_entry(struct ka_cq *cq, uint32_t tail, VIP_VI_HANDLE *vi,
+			    VIP_BOOLEAN *recv)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
 	struct via_cq_entry *entries = cq->entries, *e = NULL;
@@ -230,26 +230,26 @@ static VIP_RETURN pop(struct ka_cq *cq, uint32_t tail, VIP_VI_HANDLE *vi,
 	}
 	/* The entry is the kernel's again. */
 	atomic_store_explicit(&cq->head, head, memory_order_release);
-	ka_store_release(&shared(cq)->head, head);
+	ka_store_release(&cq_shared(cq)->head, head);
 	return h ? VIP_SUCCESS : VIP_NOT_DONE;
 }
 
 static __attribute__((noinline)) VIP_RETURN
-take(struct ka_cq *cq, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv,
-     uint32_t *seen)
+take_entry(struct ka_cq *cq, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi,
+	   VIP_BOOLEAN *recv, uint32_t *seen)
 {
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
 
 	vipl_lock(&cq->lock);
 	while (cq->handle == (uintptr_t)h) {
 		r = VIP_NOT_DONE;
-		if (nothing(cq, seen))
+		if (cq_is_empty(cq, seen))
 			break;
-		r = pop(cq, *seen, vi, recv);
+		r = pop_entry(cq, *seen, vi, recv);
 		if (r == VIP_SUCCESS)
 			break;
 		/* The ring ran full: the kernel has more, in order. */
-		if (ka_load(&shared(cq)->flags) & VIA_CQ_OVERFLOW &&
+		if (ka_load(&cq_shared(cq)->flags) & VIA_CQ_OVERFLOW &&
 		    ka_trap(cq->nic->fd, VIA_OP_CQ, cq->id) < 0)
 			break;
 	}
@@ -261,14 +261,15 @@ static inline VIP_RETURN poll_cq(struct ka_cq *cq, VIP_CQ_HANDLE h,
 				 VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv,
 				 uint32_t *seen)
 {
-	if (nothing(cq, seen))
+	if (cq_is_empty(cq, seen))
 		return VIP_NOT_DONE;
-	return take(cq, h, vi, recv, seen);
+	return take_entry(cq, h, vi, recv, seen);
 }
 
 /* As with the work queues: see ka_queue.c. */
 static __attribute__((noinline)) VIP_RETURN
-look(struct vipl_cq *c, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
+look_for_entry(struct vipl_cq *c, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi,
+	       VIP_BOOLEAN *recv)
 {
 	struct ka_cq *cq = ka_cq_priv(c);
 	uint32_t seen;
@@ -295,10 +296,10 @@ VIP_RETURN ka_cq_done(struct vipl_cq *c, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi,
 	struct ka_cq *cq = ka_cq_priv(c);
 	uint32_t seen;
 
-	if (!nothing(cq, &seen))
-		return take(cq, h, vi, recv, &seen);
-	return ka_peek(&shared(cq)->poll) ? look(c, h, vi, recv) :
-					    VIP_NOT_DONE;
+	if (!cq_is_empty(cq, &seen))
+		return take_entry(cq, h, vi, recv, &seen);
+	return ka_peek(&cq_shared(cq)->poll) ? look_for_entry(c, h, vi, recv) :
+					       VIP_NOT_DONE;
 }
 
 static VIP_RETURN sleep_cq(VIP_CQ_HANDLE h, VIP_ULONG timeout, uint32_t seen,
@@ -316,11 +317,11 @@ static VIP_RETURN sleep_cq(VIP_CQ_HANDLE h, VIP_ULONG timeout, uint32_t seen,
 		.nic = cq->nic,
 		.kind = VIA_WAIT_CQ,
 		.id = cq->id,
-		.word = &shared(cq)->tail,
+		.word = &cq_shared(cq)->tail,
 		.seen = seen,
 		.deadline = vipl_deadline(timeout),
 		.spin_ns = &cq->spin_ns,
-		.poll = ka_load(&shared(cq)->poll),
+		.poll = ka_load(&cq_shared(cq)->poll),
 	};
 	do {
 		slept = ka_sleep(&s);

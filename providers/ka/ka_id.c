@@ -6,7 +6,7 @@
  */
 #include "ka.h"
 
-static struct ka_id *entry(const struct ka_nic *nic, uint32_t id)
+static struct ka_id *id_entry(const struct ka_nic *nic, uint32_t id)
 {
 	uint32_t i = id & (KA_IDS - 1);
 	struct ka_id *chunk;
@@ -21,7 +21,7 @@ int ka_id_room(struct ka_nic *nic, uint32_t id)
 	uint32_t i = id & (KA_IDS - 1);
 	void *chunk;
 
-	if (entry(nic, id))
+	if (id_entry(nic, id))
 		return 0;
 	chunk = ka_host->wiped_alloc(KA_IDS_CHUNK * sizeof(struct ka_id));
 	if (!chunk)
@@ -33,7 +33,7 @@ int ka_id_room(struct ka_nic *nic, uint32_t id)
 
 void ka_id_set(struct ka_nic *nic, uint32_t id, uintptr_t h)
 {
-	struct ka_id *e = entry(nic, id);
+	struct ka_id *e = id_entry(nic, id);
 
 	if (!e)
 		return;
@@ -47,7 +47,7 @@ void ka_id_set(struct ka_nic *nic, uint32_t id, uintptr_t h)
 /* The handle of the VI with that id, or NULL when it is gone. */
 VIP_VI_HANDLE ka_vi_by_id(const struct ka_nic *nic, uint32_t id)
 {
-	struct ka_id *e = entry(nic, id);
+	struct ka_id *e = id_entry(nic, id);
 	uintptr_t h;
 
 	if (!e || atomic_load(&e->id) != id)

@@ -6,7 +6,7 @@
 
 #include "ka.h"
 
-static int hex(char c)
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -19,8 +19,8 @@ int ka_mac_parse(const char *s, uint8_t mac[KA_MAC_LEN])
 	int i, hi, lo;
 
 	for (i = 0; i < KA_MAC_LEN; i++) {
-		hi = hex(s[0]);
-		lo = hi < 0 ? -1 : hex(s[1]);
+		hi = hex_digit(s[0]);
+		lo = hi < 0 ? -1 : hex_digit(s[1]);
 		if (lo < 0)
 			return -1;
 		mac[i] = (uint8_t)(hi << 4 | lo);

@@ -44,9 +44,9 @@ static struct vipl_hosts hosts_of(struct vipl_nic *nic)
 }
 
 /* Hosts on the wire of that name (NULL: any) and that address (NULL: any). */
-static VIP_RETURN query(const struct ka_nic *nic, const char *name,
-			const uint8_t *host, struct vipl_named *out,
-			uint32_t *n)
+static VIP_RETURN query_names(const struct ka_nic *nic, const char *name,
+			      const uint8_t *host, struct vipl_named *out,
+			      uint32_t *n)
 {
 	struct via_name_answer answers[VIPL_NAMED_MAX];
 	struct via_name_query q = {
@@ -83,7 +83,7 @@ static VIP_RETURN query(const struct ka_nic *nic, const char *name,
 VIP_RETURN ka_discover(struct vipl_nic *nic, struct vipl_named *out,
 		       uint32_t *n)
 {
-	return query(ka_nic_priv(nic), NULL, NULL, out, n);
+	return query_names(ka_nic_priv(nic), NULL, NULL, out, n);
 }
 
 static int same_ip(const struct sockaddr *a, const struct sockaddr *b)
@@ -221,7 +221,7 @@ static int from_wire(const struct ka_nic *nic, const char *name,
 	uint32_t count = VIPL_NAMED_MAX;
 
 	if (!is_host_name(name) ||
-	    query(nic, name, NULL, found, &count) !=
+	    query_names(nic, name, NULL, found, &count) !=
 	    VIP_SUCCESS || n >= count)
 		return -1;
 	/* Answers come in any order; an index means the same each time. */
@@ -298,7 +298,7 @@ static int name_on_wire(const struct ka_nic *nic, const uint8_t *mac,
 	struct vipl_named found;
 	uint32_t count = 1;
 
-	if (query(nic, NULL, mac, &found, &count) !=
+	if (query_names(nic, NULL, mac, &found, &count) !=
 	    VIP_SUCCESS || !count || !found.name[0] ||
 	    strlen(found.name) >= size)
 		return -1;

@@ -75,7 +75,7 @@ static void give_ip(const struct neigh_query *q, int family, const void *ip)
 }
 
 /* Nonzero when this neighbour answers the query. */
-static int match(const struct neigh_query *q, struct nlmsghdr *h)
+static int neigh_matches(const struct neigh_query *q, struct nlmsghdr *h)
 {
 	const void *dst = NULL, *lladdr = NULL;
 	size_t dst_len = 0, lladdr_len = 0;
@@ -128,13 +128,13 @@ static int nl_read(int fd, const struct neigh_query *q)
 			r = 2;
 		else if (h->nlmsg_type == NLMSG_ERROR)
 			return -1;
-		else if (match(q, h))
+		else if (neigh_matches(q, h))
 			return 1;
 	}
 	return r;
 }
 
-static int look(int fd, const struct neigh_query *q)
+static int dump_neighs(int fd, const struct neigh_query *q)
 {
 	int r;
 
@@ -146,7 +146,7 @@ static int look(int fd, const struct neigh_query *q)
 	return r == 1 ? 0 : -1;
 }
 
-static int await(int fd, const struct neigh_query *q, uint64_t deadline)
+static int await_neigh(int fd, const struct neigh_query *q, uint64_t deadline)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint64_t left;
@@ -164,7 +164,8 @@ static int await(int fd, const struct neigh_query *q, uint64_t deadline)
  * Any datagram makes the kernel resolve the neighbour.  By the NIC's own
  * interface: the route of its subnet may name another one.
  */
-static void provoke(int ifindex, const struct sockaddr *ip, socklen_t len)
+static void provoke_resolution(int ifindex, const struct sockaddr *ip,
+			       socklen_t len)
 {
 	struct sockaddr_storage to = { 0 };
 	int fd;
@@ -182,7 +183,7 @@ static void provoke(int ifindex, const struct sockaddr *ip, socklen_t len)
 			   sizeof(ifindex))) {
 		/* A route by this interface serves without it. */
 	}
-	/* Without a route await() will find nothing, which is right. */
+	/* Without a route await_neigh() will find nothing, which is right. */
 	(void)sys_send(fd, "", 0, MSG_NOSIGNAL, &to, len);
 	close(fd);
 }
@@ -205,10 +206,10 @@ int ka_neigh_find(unsigned int ifindex, const struct sockaddr *ip,
 	fd = nl_open();
 	if (fd < 0)
 		return -1;
-	r = look(fd, &q);
+	r = dump_neighs(fd, &q);
 	for (i = 0; r && i < PROVOKE_TIMES; i++) {
-		provoke((int)ifindex, ip, len);
-		r = await(fd, &q, vipl_now() + PROVOKE_NS);
+		provoke_resolution((int)ifindex, ip, len);
+		r = await_neigh(fd, &q, vipl_now() + PROVOKE_NS);
 	}
 	close(fd);
 	return r;
@@ -230,7 +231,7 @@ int ka_neigh_reverse(unsigned int ifindex, const uint8_t mac[KA_MAC_LEN],
 	if (fd < 0)
 		return -1;
 	memcpy(want, mac, KA_MAC_LEN);
-	r = look(fd, &q);
+	r = dump_neighs(fd, &q);
 	close(fd);
 	return r;
 }

@@ -23,7 +23,7 @@ int ka_node_well_formed(const char *s)
 	return !s[n] && n < KA_NODE_LEN - sizeof("via_");
 }
 
-static int exists(const char *node)
+static int node_exists(const char *node)
 {
 	char path[KA_NODE_LEN + 8];
 
@@ -37,7 +37,7 @@ int ka_node_find(const char *base, char *node)
 		snprintf(node, KA_NODE_LEN, "%s", base);
 	else
 		snprintf(node, KA_NODE_LEN, "via_%s", base);
-	return *base && exists(node);
+	return *base && node_exists(node);
 }
 
 /* A NIC of an address: via_udp and a number, and the namespace's number. */
@@ -70,7 +70,7 @@ static unsigned int node_ifindex(const char *node)
 }
 
 /* The kind of a node, in words. */
-static void describe(const char *node, char *what, size_t size)
+static void describe_node(const char *node, char *what, size_t size)
 {
 	const char *base = node + strcspn(node, "_") + 1;
 	unsigned int index = node_ifindex(node);
@@ -102,7 +102,7 @@ void ka_devices(void (*each)(void *arg, const char *device, const char *what),
 		return;
 	for (i = 0; i < n; i++) {
 		name = list[i]->d_name;
-		describe(name, what, sizeof(what));
+		describe_node(name, what, sizeof(what));
 		each(arg, name, what);
 		free(list[i]);
 	}
@@ -182,7 +182,7 @@ int ka_explain(const char *rest, char *line, size_t size)
 		snprintf(line, size, MSG_NOT_A_NODE, rest);
 		return 0;
 	}
-	if (!exists(rest))
+	if (!node_exists(rest))
 		return ka_node_missing(rest, line, size);
 	snprintf(path, sizeof(path), "/dev/%s", rest);
 	if (!syscall(SYS_faccessat, AT_FDCWD, path, R_OK | W_OK))

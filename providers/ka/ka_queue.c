@@ -14,24 +14,24 @@
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 
 /* Private words that are written under the queue's lock only. */
-static ALWAYS_INLINE uint32_t own(const _Atomic uint32_t *p)
+static ALWAYS_INLINE uint32_t load_own(const _Atomic uint32_t *p)
 {
 	return atomic_load_explicit(p, memory_order_relaxed);
 }
 
-static ALWAYS_INLINE struct via_vi_shared *shared(struct ka_queue *q)
+static ALWAYS_INLINE struct via_vi_shared *shared_of(struct ka_queue *q)
 {
 	return atomic_load_explicit(&q->shared, memory_order_relaxed);
 }
 
-static ALWAYS_INLINE struct via_queue_user *user(struct via_vi_shared *sh,
-						 int recv)
+static ALWAYS_INLINE struct via_queue_user *user_of(struct via_vi_shared *sh,
+						    int recv)
 {
 	return recv ? &sh->recv_user : &sh->send_user;
 }
 
-static ALWAYS_INLINE struct via_queue_kern *kern(struct via_vi_shared *sh,
-						 int recv)
+static ALWAYS_INLINE struct via_queue_kern *kern_of(struct via_vi_shared *sh,
+						    int recv)
 {
 	return recv ? &sh->recv_kern : &sh->send_kern;
 }
@@ -75,12 +75,12 @@ static ALWAYS_INLINE void fill_slot(struct via_slot *slot,
 /* Both queues: what posting leaves to be done outside the lock. */
 enum after { POSTED, TRAP, OVERRUN, STATE, STALE };
 
-static ALWAYS_INLINE enum after post(struct ka_queue *q, VIP_VI_HANDLE h,
-				     VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem,
-				     int recv)
+static ALWAYS_INLINE enum after post_slot(struct ka_queue *q, VIP_VI_HANDLE h,
+					  VIP_DESCRIPTOR *desc,
+					  VIP_MEM_HANDLE mem, int recv)
 {
-	uint32_t tail = own(&q->tail), state;
-	struct via_vi_shared *sh = shared(q);
+	uint32_t tail = load_own(&q->tail), state;
+	struct via_vi_shared *sh = shared_of(q);
 	struct via_slot *slots;
 
 	if (unlikely(q->handle != (uintptr_t)h))
@@ -91,14 +91,14 @@ static ALWAYS_INLINE enum after post(struct ka_queue *q, VIP_VI_HANDLE h,
 			     state == VIA_STATE_PENDING))
 			return STATE;
 	}
-	if (unlikely(tail - own(&q->collected) >= q->limit))
+	if (unlikely(tail - load_own(&q->collected) >= q->limit))
 		return OVERRUN;
 	slots = q->slots;
 	fill_slot(&slots[tail & q->mask], desc, mem);
 	tail++;
 	atomic_store_explicit(&q->tail, tail, memory_order_relaxed);
 	/* Publish, full barrier, then decide: see uapi/via.h. */
-	ka_store_mb(&user(sh, recv)->tail, tail);
+	ka_store_mb(&user_of(sh, recv)->tail, tail);
 	/*
 	 * Before the look at BUSY: a flush clears it after its own look at the
 	 * tail.  See docs/explain/ordering.md.
@@ -111,12 +111,13 @@ static ALWAYS_INLINE enum after post(struct ka_queue *q, VIP_VI_HANDLE h,
 	/* Another thread may have disconnected meanwhile: the kernel flushes. */
 	if (unlikely(state != VIA_STATE_CONNECTED))
 		return TRAP;
-	return ka_load(&kern(sh, recv)->flags) & VIA_Q_BUSY ? POSTED : TRAP;
+	return ka_load(&kern_of(sh, recv)->flags) & VIA_Q_BUSY ? POSTED : TRAP;
 }
 
 /* The kernel raises the error; the descriptor stays the program's. */
-static __attribute__((noinline)) void overrun(struct vipl_vi *vi,
-					      VIP_DESCRIPTOR *desc, int recv)
+static __attribute__((noinline)) void report_overrun(struct vipl_vi *vi,
+						     VIP_DESCRIPTOR *desc,
+						     int recv)
 {
 	struct via_overrun arg = {
 		.vi = ka_vi_priv(vi)->q[0].id,
@@ -139,7 +140,7 @@ static ALWAYS_INLINE VIP_RETURN post_desc(struct vipl_vi *vi, VIP_VI_HANDLE h,
 	enum after after;
 
 	vipl_lock(&q->lock);
-	after = post(q, h, desc, mem, recv);
+	after = post_slot(q, h, desc, mem, recv);
 	if (after == POSTED) {
 		vipl_unlock(&q->lock);
 		return VIP_SUCCESS;
@@ -154,7 +155,7 @@ static ALWAYS_INLINE VIP_RETURN post_desc(struct vipl_vi *vi, VIP_VI_HANDLE h,
 	if (after == TRAP)
 		ka_trap_all(q->fd, recv ? VIA_OP_RECV : VIA_OP_SEND, q->id);
 	else
-		overrun(vi, desc, recv);
+		report_overrun(vi, desc, recv);
 	ka_host->vi_put(vi);
 	return VIP_SUCCESS;
 }
@@ -175,8 +176,9 @@ VIP_RETURN ka_post_recv(struct vipl_vi *vi, VIP_VI_HANDLE h,
  * Take the completed head off the queue and write its outcome into the
  * descriptor: only now, and only into the control segment.
  */
-static ALWAYS_INLINE VIP_RETURN take(struct ka_queue *q, uint32_t collected,
-				     int recv, VIP_DESCRIPTOR **out)
+static ALWAYS_INLINE VIP_RETURN take_head(struct ka_queue *q,
+					  uint32_t collected, int recv,
+					  VIP_DESCRIPTOR **out)
 {
 	struct via_completion *comps = q->comps, *c;
 	struct via_slot *slots = q->slots;
@@ -193,7 +195,7 @@ static ALWAYS_INLINE VIP_RETURN take(struct ka_queue *q, uint32_t collected,
 	memcpy(d + 28, &status, 4);
 	collected++;
 	atomic_store_explicit(&q->collected, collected, memory_order_release);
-	ka_store_release(&user(shared(q), recv)->collected, collected);
+	ka_store_release(&user_of(shared_of(q), recv)->collected, collected);
 	*out = (VIP_DESCRIPTOR *)d;
 	return status & VIA_ST_ERROR_MASK ? VIP_DESCRIPTOR_ERROR : VIP_SUCCESS;
 }
@@ -203,22 +205,24 @@ static ALWAYS_INLINE VIP_RETURN take(struct ka_queue *q, uint32_t collected,
  * are read in an order in which each is never behind the one before, so equal
  * means that they were equal at one moment.
  */
-static ALWAYS_INLINE int nothing(struct ka_queue *q, int recv,
-				 VIP_RETURN *r, uint32_t *seen)
+static ALWAYS_INLINE int queue_is_empty(struct ka_queue *q, int recv,
+					VIP_RETURN *r, uint32_t *seen)
 {
 	uint32_t collected, done;
 
 	collected = atomic_load_explicit(&q->collected, memory_order_acquire);
-	done = ka_peek(&kern(shared(q), recv)->done);
+	done = ka_peek(&kern_of(shared_of(q), recv)->done);
 	*seen = done;
 	if (done != collected)
 		return 0;
-	*r = own(&q->tail) == collected ? VIP_DESCRIPTOR_ERROR : VIP_NOT_DONE;
+	*r = load_own(&q->tail) == collected ? VIP_DESCRIPTOR_ERROR :
+					       VIP_NOT_DONE;
 	return 1;
 }
 
-static ALWAYS_INLINE VIP_RETURN collect(struct vipl_vi *vi, VIP_VI_HANDLE h,
-					VIP_DESCRIPTOR **out, int recv)
+static ALWAYS_INLINE VIP_RETURN collect_head(struct vipl_vi *vi,
+					     VIP_VI_HANDLE h,
+					     VIP_DESCRIPTOR **out, int recv)
 {
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
 	struct ka_queue *q = &ka_vi_priv(vi)->q[recv];
@@ -227,8 +231,8 @@ static ALWAYS_INLINE VIP_RETURN collect(struct vipl_vi *vi, VIP_VI_HANDLE h,
 	vipl_lock(&q->lock);
 	if (unlikely(q->handle != (uintptr_t)h))
 		goto out;
-	if (!nothing(q, recv, &r, &seen))
-		r = take(q, own(&q->collected), recv, out);
+	if (!queue_is_empty(q, recv, &r, &seen))
+		r = take_head(q, load_own(&q->collected), recv, out);
 	else
 		*out = NULL;
 out:
@@ -240,13 +244,13 @@ out:
 static __attribute__((noinline)) VIP_RETURN
 collect_send(struct vipl_vi *vi, VIP_VI_HANDLE h, VIP_DESCRIPTOR **out)
 {
-	return collect(vi, h, out, VIPL_SENDQ);
+	return collect_head(vi, h, out, VIPL_SENDQ);
 }
 
 static __attribute__((noinline)) VIP_RETURN
 collect_recv(struct vipl_vi *vi, VIP_VI_HANDLE h, VIP_DESCRIPTOR **out)
 {
-	return collect(vi, h, out, VIPL_RECVQ);
+	return collect_head(vi, h, out, VIPL_RECVQ);
 }
 
 /* *seen: the kernel's count that a NOT_DONE is based on. */
@@ -256,7 +260,7 @@ static ALWAYS_INLINE VIP_RETURN poll_queue(struct vipl_vi *vi, VIP_VI_HANDLE h,
 {
 	VIP_RETURN r;
 
-	if (!nothing(&ka_vi_priv(vi)->q[recv], recv, &r, seen))
+	if (!queue_is_empty(&ka_vi_priv(vi)->q[recv], recv, &r, seen))
 		return recv ? collect_recv(vi, h, out) :
 			      collect_send(vi, h, out);
 	*out = NULL;
@@ -267,8 +271,9 @@ static ALWAYS_INLINE VIP_RETURN poll_queue(struct vipl_vi *vi, VIP_VI_HANDLE h,
  * There was nothing, and the program spins: look for frames, and once more. The
  * trap is made with a reference, as in post_desc().
  */
-static ALWAYS_INLINE VIP_RETURN look(struct vipl_vi *vi, VIP_VI_HANDLE h,
-				     VIP_DESCRIPTOR **out, int recv)
+static ALWAYS_INLINE VIP_RETURN look_for_head(struct vipl_vi *vi,
+					      VIP_VI_HANDLE h,
+					      VIP_DESCRIPTOR **out, int recv)
 {
 	struct ka_queue *q = &ka_vi_priv(vi)->q[recv];
 	uint32_t seen;
@@ -292,13 +297,13 @@ static ALWAYS_INLINE VIP_RETURN look(struct vipl_vi *vi, VIP_VI_HANDLE h,
 static __attribute__((noinline)) VIP_RETURN
 look_send(struct vipl_vi *vi, VIP_VI_HANDLE h, VIP_DESCRIPTOR **out)
 {
-	return look(vi, h, out, VIPL_SENDQ);
+	return look_for_head(vi, h, out, VIPL_SENDQ);
 }
 
 static __attribute__((noinline)) VIP_RETURN
 look_recv(struct vipl_vi *vi, VIP_VI_HANDLE h, VIP_DESCRIPTOR **out)
 {
-	return look(vi, h, out, VIPL_RECVQ);
+	return look_for_head(vi, h, out, VIPL_RECVQ);
 }
 
 static ALWAYS_INLINE VIP_RETURN done_queue(struct vipl_vi *vi, VIP_VI_HANDLE h,
@@ -307,13 +312,13 @@ static ALWAYS_INLINE VIP_RETURN done_queue(struct vipl_vi *vi, VIP_VI_HANDLE h,
 	uint32_t seen;
 	VIP_RETURN r;
 
-	if (!nothing(&ka_vi_priv(vi)->q[recv], recv, &r, &seen))
+	if (!queue_is_empty(&ka_vi_priv(vi)->q[recv], recv, &r, &seen))
 		return recv ? collect_recv(vi, h, out) :
 			      collect_send(vi, h, out);
 	*out = NULL;
 	/* In the cache line that was just looked at. */
-	if (unlikely(ka_peek(&kern(shared(&ka_vi_priv(vi)->q[recv]),
-				   recv)->poll)) &&
+	if (unlikely(ka_peek(&kern_of(shared_of(&ka_vi_priv(vi)->q[recv]),
+				      recv)->poll)) &&
 	    r == VIP_NOT_DONE)
 		return recv ? look_recv(vi, h, out) : look_send(vi, h, out);
 	return r;
@@ -363,12 +368,13 @@ sleep_queue(VIP_VI_HANDLE h, VIP_ULONG timeout, uint32_t seen,
 		.nic = ka_nic_of(vi),
 		.kind = recv ? VIA_WAIT_RECV : VIA_WAIT_SEND,
 		.id = ka_vi_priv(vi)->q[recv].id,
-		.word = &kern(shared(&ka_vi_priv(vi)->q[recv]), recv)->done,
+		.word = &kern_of(shared_of(&ka_vi_priv(vi)->q[recv]),
+				 recv)->done,
 		.seen = seen,
 		.deadline = vipl_deadline(timeout),
 		.spin_ns = &ka_vi_priv(vi)->q[recv].spin_ns,
-		.poll = ka_load(&kern(shared(&ka_vi_priv(vi)->q[recv]),
-				      recv)->poll),
+		.poll = ka_load(&kern_of(shared_of(&ka_vi_priv(vi)->q[recv]),
+					 recv)->poll),
 	};
 	do {
 		slept = ka_sleep(&s);

@@ -15,7 +15,7 @@
 #define SPIN_POLL_NS	10000u		/* shorter: likely to end in a sleep */
 #define SPIN_ROUND	64
 
-static int moved(const struct ka_sleeper *s)
+static int word_moved(const struct ka_sleeper *s)
 {
 	return ka_load_acquire(s->word) != s->seen;
 }
@@ -32,7 +32,7 @@ void ka_look(const struct ka_nic *nic)
 }
 
 /* Nonzero when the word moved. */
-static int spin(const struct ka_sleeper *s, uint64_t start)
+static int spin_on_word(const struct ka_sleeper *s, uint64_t start)
 {
 	uint32_t ns = atomic_load_explicit(s->spin_ns, memory_order_relaxed);
 	int poll = s->poll && ns >= SPIN_POLL_NS, i;
@@ -42,7 +42,7 @@ static int spin(const struct ka_sleeper *s, uint64_t start)
 		end = s->deadline;
 	do {
 		for (i = 0; i < SPIN_ROUND; i++) {
-			if (moved(s))
+			if (word_moved(s))
 				return 1;
 			if (poll && ka_look_due())
 				ka_look(s->nic);
@@ -53,7 +53,7 @@ static int spin(const struct ka_sleeper *s, uint64_t start)
 	return 0;
 }
 
-static void learn(const struct ka_sleeper *s, uint64_t took)
+static void learn_spin_time(const struct ka_sleeper *s, uint64_t took)
 {
 	uint32_t ns = atomic_load_explicit(s->spin_ns, memory_order_relaxed);
 
@@ -101,9 +101,9 @@ VIP_RETURN ka_sleep(const struct ka_sleeper *s)
 	if (!s->nic->spin)
 		return sleep_in_kernel(s);
 	start = vipl_now();
-	if (spin(s, start))
+	if (spin_on_word(s, start))
 		return VIP_SUCCESS;
 	r = sleep_in_kernel(s);
-	learn(s, vipl_now() - start);
+	learn_spin_time(s, vipl_now() - start);
 	return r;
 }

@@ -99,7 +99,7 @@ void ka_vi_live(struct vipl_vi *v, VIP_VI_HANDLE h)
 		ka_conn_ended(v);
 }
 
-static int outstanding(struct ka_vi *vi)
+static int has_outstanding(struct ka_vi *vi)
 {
 	struct via_vi_shared *sh = atomic_load(&vi->q[0].shared);
 
@@ -119,7 +119,7 @@ VIP_RETURN ka_vi_retire(struct vipl_vi *v)
 	int busy;
 
 	lock_queues(vi);
-	busy = outstanding(vi);
+	busy = has_outstanding(vi);
 	if (!busy) {
 		vi->q[VIPL_SENDQ].handle = 0;
 		vi->q[VIPL_RECVQ].handle = 0;
