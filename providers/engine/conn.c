@@ -19,7 +19,7 @@ VIP_RETURN eng_attrs_differ(const struct eng_vi *v, uint16_t reliability,
 	return v->transfer != transfer ? VIP_INVALID_MTU : VIP_SUCCESS;
 }
 
-static void fill(const struct eng_vi *v, struct wire_conn *c)
+static void fill_conn(const struct eng_vi *v, struct wire_conn *c)
 {
 	const struct eng_attempt *a = &v->conn;
 	uint64_t now = eng_now();
@@ -43,7 +43,8 @@ static void fill(const struct eng_vi *v, struct wire_conn *c)
 }
 
 /* The attempt has a verdict; those that wait for it hear. */
-static void settled(struct eng_nic *nic, struct eng_vi *v, VIP_RETURN verdict)
+static void settle_attempt(struct eng_nic *nic, struct eng_vi *v,
+			   VIP_RETURN verdict)
 {
 	struct vipl_event ev = {
 		.kind = VIPL_EVENT_CONN,
@@ -82,7 +83,7 @@ void eng_conn_end(struct eng_nic *nic, struct eng_vi *v, VIP_RETURN verdict)
 	v->state = VIP_STATE_IDLE;
 	v->nonce = 0;
 	eng_peer_detach(v);
-	settled(nic, v, verdict);
+	settle_attempt(nic, v, verdict);
 }
 
 /* Pending to Idle when its time is over; else what is to be done in time. */
@@ -176,10 +177,11 @@ static void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
 	};
 	v->state = VIP_STATE_CONNECTED;
 	eng_look_quick(v);
-	settled(nic, v, VIP_SUCCESS);
+	settle_attempt(nic, v, VIP_SUCCESS);
 }
 
-static struct eng_peer *known(struct eng_nic *nic, const struct vipl_addr *a)
+static struct eng_peer *find_known_peer(struct eng_nic *nic,
+					const struct vipl_addr *a)
 {
 	struct eng_list *l;
 	struct eng_peer *p;
@@ -198,7 +200,7 @@ static struct eng_peer *known(struct eng_nic *nic, const struct vipl_addr *a)
 /* Begin the handshake with the NIC of v->conn.remote: 0 or a negative errno. */
 int eng_conn_handshake(struct eng_nic *nic, struct eng_vi *v)
 {
-	struct eng_peer *p = known(nic, &v->conn.remote);
+	struct eng_peer *p = find_known_peer(nic, &v->conn.remote);
 	int err;
 
 	if (p) {
@@ -235,7 +237,7 @@ void eng_conn_ask(struct eng_nic *nic, struct eng_vi *v)
 	struct eng_wire h = { .op = v->conn.p2p ? WIRE_LOOK : WIRE_CONNECT };
 	struct wire_conn c;
 
-	fill(v, &c);
+	fill_conn(v, &c);
 	v->conn.asked = 1;
 	eng_peer_send(nic, v->peer, &h, &c, sizeof(c));
 }
@@ -251,7 +253,7 @@ void eng_conn_serve(struct eng_nic *nic, struct eng_vi *v,
 	v->peer_id = id;
 	v->peer_nonce = nonce;
 	v->conn.serving = 1;
-	fill(v, &c);
+	fill_conn(v, &c);
 	eng_peer_send(nic, peer, &h, &c, sizeof(c));
 }
 
@@ -301,9 +303,11 @@ void eng_reject(struct eng_nic *nic, struct eng_peer *peer, uint32_t vi,
 	eng_peer_send(nic, peer, &h, &c, sizeof(c));
 }
 
-static VIP_RETURN request(struct vipl_vi *obj, const struct vipl_addr *local,
-			  const struct vipl_addr *remote, VIP_ULONG timeout,
-			  const struct vipl_private *priv, int event)
+static VIP_RETURN request_conn(struct vipl_vi *obj,
+			       const struct vipl_addr *local,
+			       const struct vipl_addr *remote,
+			       VIP_ULONG timeout,
+			       const struct vipl_private *priv, int event)
 {
 	struct eng_nic *nic = eng_nic_of(vipl_nic_of(obj));
 	struct eng_vi *v = eng_vi_of(obj);
@@ -365,7 +369,7 @@ VIP_RETURN eng_conn_request(struct vipl_vi *obj, const struct vipl_addr *local,
 	VIP_RETURN r;
 
 	eng_enter(nic);
-	r = request(obj, local, remote, timeout, NULL, 0);
+	r = request_conn(obj, local, remote, timeout, NULL, 0);
 	if (r == VIP_SUCCESS)
 		r = eng_conn_verdict(nic, eng_vi_of(obj), 0, 1, attrs, NULL);
 	eng_leave(nic);
@@ -382,7 +386,7 @@ VIP_RETURN eng_conn_request_start(struct vipl_vi *obj,
 	VIP_RETURN r;
 
 	eng_enter(nic);
-	r = request(obj, local, remote, timeout, priv, 1);
+	r = request_conn(obj, local, remote, timeout, priv, 1);
 	eng_leave(nic);
 	return r;
 }
@@ -402,7 +406,8 @@ VIP_RETURN eng_conn_result(struct vipl_vi *obj, VIP_VI_ATTRIBUTES *attrs,
 }
 
 /* The VI with that id whose attempt has that nonce, or NULL. */
-static struct eng_vi *pending(struct eng_nic *nic, const struct eng_wire *h)
+static struct eng_vi *find_pending(struct eng_nic *nic,
+				   const struct eng_wire *h)
 {
 	struct eng_vi *v;
 
@@ -419,7 +424,7 @@ static void rx_accept(struct eng_nic *nic, struct eng_peer *peer,
 		      const struct eng_wire *h, const struct wire_conn *c)
 {
 	struct eng_wire a = { .dst = c->vi, .nonce = c->nonce };
-	struct eng_vi *v = pending(nic, h);
+	struct eng_vi *v = find_pending(nic, h);
 
 	if (!v || v->conn.serving || !v->conn.asked || v->peer != peer ||
 	    eng_attrs_differ(v, c->reliability, c->transfer)) {
@@ -435,7 +440,7 @@ static void rx_accept(struct eng_nic *nic, struct eng_peer *peer,
 static void rx_reject(struct eng_nic *nic, struct eng_peer *peer,
 		      const struct eng_wire *h, const struct wire_conn *c)
 {
-	struct eng_vi *v = pending(nic, h);
+	struct eng_vi *v = find_pending(nic, h);
 	VIP_RETURN r = VIP_REJECT;
 
 	if (!v || v->conn.serving || !v->conn.asked || v->peer != peer)
@@ -454,7 +459,7 @@ static void rx_reject(struct eng_nic *nic, struct eng_peer *peer,
 static void rx_served(struct eng_nic *nic, struct eng_peer *peer,
 		      const struct eng_wire *h)
 {
-	struct eng_vi *v = pending(nic, h);
+	struct eng_vi *v = find_pending(nic, h);
 
 	if (!v || !v->conn.serving || v->peer != peer)
 		return;
@@ -486,7 +491,7 @@ static void rx_cancel(struct eng_nic *nic, struct eng_peer *peer,
 }
 
 /* The peer's attributes of a VI; 0 when they are well-formed. */
-static int parse(const void *data, size_t len, struct wire_conn *c)
+static int parse_conn(const void *data, size_t len, struct wire_conn *c)
 {
 	if (len != sizeof(*c))
 		return -1;
@@ -501,7 +506,7 @@ void eng_rx_conn(struct eng_nic *nic, struct eng_peer *peer,
 	struct eng_vi *v;
 	struct wire_conn c;
 
-	if (h->op <= WIRE_REJECT && parse(data, len, &c))
+	if (h->op <= WIRE_REJECT && parse_conn(data, len, &c))
 		return;
 	switch (h->op) {
 	case WIRE_CONNECT:
@@ -524,7 +529,7 @@ void eng_rx_conn(struct eng_nic *nic, struct eng_peer *peer,
 		rx_cancel(nic, peer, h->raddr);
 		break;
 	case WIRE_NONE:
-		v = pending(nic, h);
+		v = find_pending(nic, h);
 		if (v && v->conn.p2p && !v->conn.serving && v->peer == peer) {
 			v->conn.asked = 0;
 			eng_p2p_none(nic, v);

@@ -12,7 +12,7 @@
 
 #include "eng.h"
 
-static uint32_t places(VIP_ULONG entries)
+static uint32_t ring_places(VIP_ULONG entries)
 {
 	uint32_t n = 16;
 
@@ -36,7 +36,7 @@ static void ring_free(struct eng_notice *ring, uint32_t n)
 		munmap(ring, n * sizeof(*ring));
 }
 
-static uint32_t rounded(VIP_ULONG entries)
+static uint32_t round_entries(VIP_ULONG entries)
 {
 	uint32_t n = 1;
 
@@ -51,7 +51,7 @@ VIP_RETURN eng_cq_create(struct vipl_cq *obj, VIP_ULONG entries)
 	struct eng_cq *cq = eng_cq_of(obj);
 	struct eng_notice *ring;
 	VIP_RETURN r = VIP_ERROR_RESOURCE;
-	uint32_t n = places(entries);
+	uint32_t n = ring_places(entries);
 
 	ring = ring_new(n);
 	eng_enter(nic);
@@ -67,7 +67,7 @@ VIP_RETURN eng_cq_create(struct vipl_cq *obj, VIP_ULONG entries)
 		atomic_store(&cq->head, 0);
 		atomic_store(&cq->tail, 0);
 		cq->shown = 0;
-		cq->entries = rounded(entries);
+		cq->entries = round_entries(entries);
 		cq->ring = ring;
 		cq->mask = n - 1;
 		eng_lock_drop(&cq->lock);
@@ -131,7 +131,7 @@ void eng_cq_release(struct vipl_cq *obj)
 }
 
 /* A notice of a completion that waits to be collected? */
-static int fresh(const struct eng_notice *e)
+static int notice_is_fresh(const struct eng_notice *e)
 {
 	struct eng_queue *q = &e->vi->q[e->recv];
 
@@ -141,18 +141,18 @@ static int fresh(const struct eng_notice *e)
 }
 
 /* Drop stale notices that are not shown; cq->lock held. */
-static void tidy(struct eng_cq *cq)
+static void drop_stale_notices(struct eng_cq *cq)
 {
 	uint32_t tail = eng_get(&cq->tail), i, to;
 
 	for (i = to = cq->shown; i != tail; i++)
-		if (fresh(&cq->ring[i & cq->mask]))
+		if (notice_is_fresh(&cq->ring[i & cq->mask]))
 			cq->ring[to++ & cq->mask] = cq->ring[i & cq->mask];
 	atomic_store_explicit(&cq->tail, to, memory_order_release);
 }
 
 /* To a ring of n places, which hold what there is; cq->lock held. */
-static int move(struct eng_cq *cq, uint32_t n)
+static int move_to_ring(struct eng_cq *cq, uint32_t n)
 {
 	uint32_t head = eng_get(&cq->head), tail = eng_get(&cq->tail), i;
 	struct eng_notice *ring = ring_new(n);
@@ -171,9 +171,9 @@ static __attribute__((noinline)) int make_room(struct eng_cq *cq)
 {
 	uint32_t used;
 
-	tidy(cq);
+	drop_stale_notices(cq);
 	used = eng_get(&cq->tail) - eng_get(&cq->head);
-	if (used > cq->mask / 2 && move(cq, (cq->mask + 1) * 2))
+	if (used > cq->mask / 2 && move_to_ring(cq, (cq->mask + 1) * 2))
 		return used <= cq->mask ? 0 : -1;
 	return 0;
 }
@@ -230,15 +230,15 @@ VIP_RETURN eng_cq_resize(struct vipl_cq *obj, VIP_ULONG entries)
 {
 	struct eng_cq *cq = eng_cq_of(obj);
 	VIP_RETURN r = VIP_SUCCESS;
-	uint32_t n = places(entries);
+	uint32_t n = ring_places(entries);
 
 	eng_lock_take(&cq->lock);
 	while (n < eng_get(&cq->tail) - eng_get(&cq->head))
 		n *= 2;
-	if (move(cq, n)) {
+	if (move_to_ring(cq, n)) {
 		r = VIP_ERROR_RESOURCE;
 	} else {
-		cq->entries = rounded(entries);
+		cq->entries = round_entries(entries);
 		/* Notices that are shown no longer wait again. */
 		if (cq->shown - eng_get(&cq->head) > cq->entries)
 			cq->shown = eng_get(&cq->head) + cq->entries;
@@ -248,7 +248,7 @@ VIP_RETURN eng_cq_resize(struct vipl_cq *obj, VIP_ULONG entries)
 }
 
 /* No lock is needed: head is read before tail, which is never behind it. */
-static inline int nothing(struct eng_cq *cq)
+static inline int cq_is_empty(struct eng_cq *cq)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_acquire);
 
@@ -256,11 +256,11 @@ static inline int nothing(struct eng_cq *cq)
 }
 
 /* All that were shown are taken: show more. cq->lock held. */
-static __attribute__((noinline)) void show(struct eng_cq *cq)
+static __attribute__((noinline)) void show_notices(struct eng_cq *cq)
 {
 	uint32_t head = eng_get(&cq->head), n;
 
-	tidy(cq);
+	drop_stale_notices(cq);
 	n = eng_get(&cq->tail) - head;
 	cq->shown = head + (n < cq->entries ? n : cq->entries);
 }
@@ -272,15 +272,15 @@ static VIP_RETURN poll_cq(struct eng_cq *cq, VIP_CQ_HANDLE h,
 	struct eng_notice *e;
 	uint32_t head;
 
-	if (nothing(cq))
+	if (cq_is_empty(cq))
 		return VIP_NOT_DONE;
 	eng_lock_take(&cq->lock);
 	if (cq->handle == (uintptr_t)h)
 		r = VIP_NOT_DONE;
-	while (r == VIP_NOT_DONE && !nothing(cq)) {
+	while (r == VIP_NOT_DONE && !cq_is_empty(cq)) {
 		head = eng_get(&cq->head);
 		if (unlikely(head == cq->shown)) {
-			show(cq);
+			show_notices(cq);
 			continue;
 		}
 		e = &cq->ring[head & cq->mask];
@@ -338,7 +338,7 @@ static VIP_RETURN wait_cq(VIP_CQ_HANDLE h, VIP_ULONG timeout,
 		eng_enter(nic);
 		if (atomic_load(&cq->live) != (uintptr_t)h)
 			r = VIP_INVALID_PARAMETER;
-		else if (nothing(cq))
+		else if (cq_is_empty(cq))
 			late = eng_sleep(nic, &cq->sleepers, deadline);
 		eng_leave(nic);
 		if (r != VIP_NOT_DONE)
@@ -367,7 +367,7 @@ VIP_RETURN eng_cq_notify(struct vipl_cq *obj)
 
 	eng_enter(nic);
 	ev.cq = (VIP_CQ_HANDLE)atomic_load(&cq->live);
-	if (nothing(cq))
+	if (cq_is_empty(cq))
 		cq->notify = 1;
 	else if (ev.cq)
 		eng_host->event(nic->obj, &ev);

@@ -119,7 +119,7 @@ static void drop_rndvs(struct eng_vi *v, int all)
 	}
 }
 
-static void finish(struct eng_nic *nic, struct eng_vi *v)
+static void finish_disconnect(struct eng_nic *nic, struct eng_vi *v)
 {
 	drop_rndvs(v, 1);
 	v->pulls = 0;
@@ -185,7 +185,7 @@ void eng_disconnect_work(struct eng_nic *nic, struct eng_vi *v)
 		   eng_now() < v->disconnect_deadline) {
 		return;
 	}
-	finish(nic, v);
+	finish_disconnect(nic, v);
 }
 
 /* The NIC closes: nothing is waited for. */
@@ -196,12 +196,12 @@ void eng_disconnect_now(struct eng_nic *nic, struct eng_vi *v)
 		return;
 	if (v->disconnecting == DISCONNECT_PULLS)
 		send_disconnect(nic, v);
-	finish(nic, v);
+	finish_disconnect(nic, v);
 }
 
 /* Message seq of ours was refused, and all before it were not. */
-static void refused(struct eng_nic *nic, struct eng_vi *v,
-		    const struct eng_wire *h)
+static void take_refusal(struct eng_nic *nic, struct eng_vi *v,
+			 const struct eng_wire *h)
 {
 	struct eng_queue *q = &v->q[VIPL_SENDQ];
 	uint32_t i = v->tx_base + h->seq, st;
@@ -231,7 +231,7 @@ void eng_rx_disconnect(struct eng_nic *nic, struct eng_vi *v,
 {
 	if (v->state == VIP_STATE_CONNECTED && h->op == WIRE_DISCONNECT) {
 		if (h->flags & WIRE_REFUSED)
-			refused(nic, v, h);
+			take_refusal(nic, v, h);
 		eng_vi_disconnect(nic, v, WHY_PEER, h->flags & WIRE_ORDERLY);
 	} else if (v->disconnecting) {
 		v->disconnect_flags |= DISCONNECT_SEEN;

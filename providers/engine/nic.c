@@ -10,7 +10,7 @@
 #define STACK		(8u << 20)	/* bytes, the usual limit of a stack */
 #define FLUSH_NS	200000000u	/* for last packets, at the close */
 
-static void limits(struct vipl_identity *id, const struct eng_transport *t)
+static void fill_limits(struct vipl_identity *id, const struct eng_transport *t)
 {
 	*id = (struct vipl_identity){
 		.mtu = t->eager,
@@ -37,7 +37,7 @@ static void limits(struct vipl_identity *id, const struct eng_transport *t)
 	};
 }
 
-static int tables(struct eng_nic *nic)
+static int init_tables(struct eng_nic *nic)
 {
 	uint32_t i;
 
@@ -89,8 +89,8 @@ static VIP_RETURN eng_open(struct vipl_nic *obj, const char *rest)
 	nic->obj = obj;
 	nic->t = eng_transport;
 	memset(eng_nic_priv(nic), 0, nic->t->nic_size);
-	limits(&nic->ident, nic->t);
-	err = tables(nic);
+	fill_limits(&nic->ident, nic->t);
+	err = init_tables(nic);
 	nic->opened = !err;
 	eng_lock_drop(&nic->lock);
 	if (err) {

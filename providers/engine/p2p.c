@@ -22,7 +22,7 @@ void eng_p2p_unlist(struct eng_nic *nic, struct eng_vi *v)
 		eng_disc_todo(nic, d);
 }
 
-static void later(struct eng_nic *nic, struct eng_vi *v, uint64_t ns)
+static void look_later(struct eng_nic *nic, struct eng_vi *v, uint64_t ns)
 {
 	struct eng_attempt *a = &v->conn;
 
@@ -34,14 +34,14 @@ static void later(struct eng_nic *nic, struct eng_vi *v, uint64_t ns)
 void eng_p2p_none(struct eng_nic *nic, struct eng_vi *v)
 {
 	/* The peer may have asked meanwhile, and left it to us. */
-	later(nic, v, v->conn.crossed ? 0 : RETRY_NS);
+	look_later(nic, v, v->conn.crossed ? 0 : RETRY_NS);
 	/* Another NIC may wait for it by now. */
 	if (!v->conn.crossed)
 		eng_peer_detach(v);
 	v->conn.crossed = 0;
 }
 
-static VIP_RETURN look(struct eng_nic *nic, struct eng_vi *v)
+static VIP_RETURN look_for_match(struct eng_nic *nic, struct eng_vi *v)
 {
 	int err = 0;
 
@@ -68,10 +68,10 @@ void eng_p2p_retry(struct eng_nic *nic, struct eng_vi *v, uint64_t now)
 		return;
 	}
 	ns = a->again < 5 ? (uint64_t)RETRY_NS << a->again++ : RETRY_MAX_NS;
-	later(nic, v, ns);
+	look_later(nic, v, ns);
 	/* Also one that has asked: the one that left it to us may be gone. */
 	if (!a->serving)
-		look(nic, v);
+		look_for_match(nic, v);
 }
 
 VIP_RETURN eng_peer_request(struct vipl_vi *obj, const struct vipl_addr *local,
@@ -102,8 +102,8 @@ VIP_RETURN eng_peer_request(struct vipl_vi *obj, const struct vipl_addr *local,
 	eng_list_add_tail(&v->conn.look, &d->looks);
 	/* First it can be found, then it looks: of two one finds the other. */
 	eng_disc_work(nic, d);
-	later(nic, v, RETRY_NS);
-	r = look(nic, v);
+	look_later(nic, v, RETRY_NS);
+	r = look_for_match(nic, v);
 	if (r != VIP_SUCCESS)
 		eng_conn_end(nic, v, r);
 	r = VIP_SUCCESS;
@@ -145,8 +145,8 @@ static int goes_first(const struct eng_vi *v, const struct wire_conn *c)
 }
 
 /* The first that may serve, or else the first. */
-static struct eng_vi *find(struct eng_nic *nic, struct eng_peer *peer,
-			   const struct wire_conn *c)
+static struct eng_vi *find_look(struct eng_nic *nic, struct eng_peer *peer,
+				const struct wire_conn *c)
 {
 	struct eng_disc *d = eng_disc_find(nic, c->remote, c->remote_len, 0);
 	struct eng_vi *v, *found = NULL;
@@ -174,7 +174,7 @@ void eng_rx_look(struct eng_nic *nic, struct eng_peer *peer,
 		.dst = c->vi,
 		.nonce = c->nonce,
 	};
-	struct eng_vi *v = find(nic, peer, c);
+	struct eng_vi *v = find_look(nic, peer, c);
 	struct wire_conn copy = *c;
 	VIP_RETURN r;
 

@@ -327,8 +327,9 @@ void eng_room(struct eng_peer *p)
 }
 
 /* The VI that a packet of a connection is for, if it may be that. */
-static inline struct eng_vi *target(struct eng_nic *nic, struct eng_peer *p,
-				    const struct eng_wire *h)
+static inline struct eng_vi *find_target(struct eng_nic *nic,
+					 struct eng_peer *p,
+					 const struct eng_wire *h)
 {
 	uint32_t i = h->dst & 0xffff;
 	struct eng_vi *v;
@@ -412,7 +413,7 @@ void eng_rx_plain(struct eng_peer *p, const struct eng_plain *plain,
 
 	if (unlikely(!nic->live || p->state != PEER_UP))
 		return;
-	v = target(nic, p, &h);
+	v = find_target(nic, p, &h);
 	if (unlikely(!v || v->state != VIP_STATE_CONNECTED))
 		return;
 	if (unlikely(eng_is_ack(v, h.ack)) ||
@@ -435,7 +436,7 @@ void eng_rx(struct eng_peer *p, const struct eng_header *header,
 		eng_rx_conn(nic, p, &h, payload, len);
 		return;
 	}
-	v = target(nic, p, &h);
+	v = find_target(nic, p, &h);
 	if (unlikely(!v))
 		return;
 	if (likely(v->state == VIP_STATE_CONNECTED)) {

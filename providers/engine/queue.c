@@ -61,7 +61,8 @@ static ALWAYS_INLINE void fill_slot(struct eng_slot *s, VIP_DESCRIPTOR *desc,
 }
 
 static __attribute__((noinline)) VIP_RETURN
-overrun(struct eng_nic *nic, struct eng_vi *v, VIP_DESCRIPTOR *desc, int recv)
+report_overrun(struct eng_nic *nic, struct eng_vi *v, VIP_DESCRIPTOR *desc,
+	       int recv)
 {
 	eng_event(v, VIP_ERROR_VI_OVERRUN,
 		  recv ? ENG_OP(VIP_STATUS_OP_RECEIVE) : 0, (uintptr_t)desc, 0);
@@ -127,9 +128,9 @@ static ALWAYS_INLINE int send_plain(struct eng_nic *nic, struct eng_vi *v,
 	return 1;
 }
 
-static ALWAYS_INLINE VIP_RETURN post(struct eng_nic *nic, struct eng_vi *v,
-				     VIP_VI_HANDLE h, VIP_DESCRIPTOR *desc,
-				     VIP_MEM_HANDLE mem, int recv)
+static ALWAYS_INLINE VIP_RETURN post_slot(struct eng_nic *nic, struct eng_vi *v,
+					  VIP_VI_HANDLE h, VIP_DESCRIPTOR *desc,
+					  VIP_MEM_HANDLE mem, int recv)
 {
 	struct eng_queue *q = &v->q[recv];
 	struct eng_slot *s;
@@ -146,7 +147,7 @@ static ALWAYS_INLINE VIP_RETURN post(struct eng_nic *nic, struct eng_vi *v,
 	q->limit = atomic_load_explicit(&q->collected, memory_order_acquire) +
 		   ENG_QUEUE;
 	if (unlikely(tail == q->limit))
-		return overrun(nic, v, desc, recv);
+		return report_overrun(nic, v, desc, recv);
 	s = eng_queue_slot(q, tail);
 	fill_slot(s, desc, mem);
 	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
@@ -187,7 +188,7 @@ static ALWAYS_INLINE VIP_RETURN post_held(struct vipl_vi *obj,
 	struct eng_nic *nic = eng_vi_nic(v);
 	VIP_RETURN r;
 
-	r = post(nic, v, h, desc, mem, recv);
+	r = post_slot(nic, v, h, desc, mem, recv);
 	eng_leave(nic);
 	return r;
 }
@@ -204,9 +205,9 @@ VIP_RETURN eng_post_recv_held(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	return post_held(obj, h, desc, mem, VIPL_RECVQ);
 }
 
-static __attribute__((noinline)) void tell(struct eng_nic *nic,
-					   struct eng_vi *v,
-					   struct eng_queue *q)
+static __attribute__((noinline)) void tell_completion(struct eng_nic *nic,
+						      struct eng_vi *v,
+						      struct eng_queue *q)
 {
 	struct vipl_event ev = {
 		.kind = q->recv ? VIPL_EVENT_RECV : VIPL_EVENT_SEND,
@@ -226,7 +227,7 @@ void eng_tell(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
 	if (q->cq)
 		eng_cq_publish(nic, v, q, index);
 	if (unlikely(q->notify))
-		tell(nic, v, q);
+		tell_completion(nic, v, q);
 	if (!eng_list_empty(&q->sleepers))
 		eng_wake(nic, &q->sleepers);
 	q->watched = q->cq != NULL;
@@ -303,8 +304,9 @@ void eng_recv_scan(struct eng_nic *nic, struct eng_vi *v)
  * Take the completed head off the queue and write its outcome into the
  * descriptor: only now, and only into the control segment. q->lock held.
  */
-static ALWAYS_INLINE VIP_RETURN take(struct eng_queue *q, uint32_t collected,
-				     VIP_DESCRIPTOR **out)
+static ALWAYS_INLINE VIP_RETURN take_head(struct eng_queue *q,
+					  uint32_t collected,
+					  VIP_DESCRIPTOR **out)
 {
 	struct eng_slot *s = eng_queue_slot(q, collected);
 	char *d = (char *)(uintptr_t)s->desc;
@@ -327,7 +329,7 @@ static ALWAYS_INLINE VIP_RETURN take(struct eng_queue *q, uint32_t collected,
  * are read in an order in which each is never behind the one before, so equal
  * means that they were equal at one moment.
  */
-static ALWAYS_INLINE int nothing(struct eng_queue *q, VIP_RETURN *r)
+static ALWAYS_INLINE int queue_is_empty(struct eng_queue *q, VIP_RETURN *r)
 {
 	uint32_t collected, done;
 
@@ -347,7 +349,7 @@ static ALWAYS_INLINE VIP_RETURN poll_queue(struct eng_vi *v, VIP_VI_HANDLE h,
 	struct eng_queue *q = &v->q[recv];
 
 	*out = NULL;
-	if (nothing(q, &r))
+	if (queue_is_empty(q, &r))
 		return r;
 	r = VIP_INVALID_PARAMETER;
 	eng_lock_take(&q->lock);
@@ -355,9 +357,9 @@ static ALWAYS_INLINE VIP_RETURN poll_queue(struct eng_vi *v, VIP_VI_HANDLE h,
 	if (likely(q->handle == (uintptr_t)h &&
 		   atomic_load_explicit(&q->done, memory_order_acquire) !=
 		   eng_get(&q->collected)))
-		r = take(q, eng_get(&q->collected), out);
+		r = take_head(q, eng_get(&q->collected), out);
 	else if (q->handle == (uintptr_t)h)
-		nothing(q, &r);
+		queue_is_empty(q, &r);
 	eng_lock_drop(&q->lock);
 	return r;
 }
@@ -406,7 +408,7 @@ static int sleep_once(struct eng_nic *nic, struct eng_vi *v, VIP_VI_HANDLE h,
 	eng_enter(nic);
 	if (atomic_load(&v->handle) != (uintptr_t)h) {
 		*r = VIP_INVALID_PARAMETER;
-	} else if (nothing(q, &ignored)) {
+	} else if (queue_is_empty(q, &ignored)) {
 		q->watched = 1;
 		late = eng_sleep(nic, &q->sleepers, deadline);
 	}
@@ -480,11 +482,11 @@ VIP_RETURN eng_vi_notify(struct vipl_vi *obj, int queue)
 	VIP_RETURN r;
 
 	eng_enter(nic);
-	if (nothing(q, &r)) {
+	if (queue_is_empty(q, &r)) {
 		q->notify = 1;
 		q->watched = 1;
 	} else {
-		tell(nic, v, q);
+		tell_completion(nic, v, q);
 	}
 	eng_leave(nic);
 	return VIP_SUCCESS;

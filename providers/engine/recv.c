@@ -12,7 +12,8 @@
 #include "eng.h"
 
 /* A message is dealt with; the peer waits for the word if it is to. */
-static inline void dealt(struct eng_nic *nic, struct eng_vi *v, int flags)
+static inline void message_dealt(struct eng_nic *nic, struct eng_vi *v,
+				 int flags)
 {
 	v->rx_done++;
 	if (unlikely(v->acks || flags & WIRE_SRCS))
@@ -27,7 +28,7 @@ static __attribute__((noinline)) void not_taken(struct eng_nic *nic,
 	if (eng_reliable(v))
 		eng_refuse(nic, v, v->rx_done, st);
 	else
-		dealt(nic, v, flags);
+		message_dealt(nic, v, flags);
 }
 
 /* No receive is posted for it. */
@@ -42,9 +43,9 @@ static __attribute__((noinline)) void no_receive(struct eng_nic *nic,
 }
 
 /* A SEND or WRITE is over; it has a receive at the head, or none. */
-static inline void over(struct eng_nic *nic, struct eng_vi *v, int op,
-			int flags, int slot, uint32_t st, uint32_t len,
-			uint32_t imm)
+static inline void message_over(struct eng_nic *nic, struct eng_vi *v, int op,
+				int flags, int slot, uint32_t st, uint32_t len,
+				uint32_t imm)
 {
 	struct eng_queue *q = &v->q[VIPL_RECVQ];
 	uint32_t rst;
@@ -62,7 +63,7 @@ static inline void over(struct eng_nic *nic, struct eng_vi *v, int op,
 			  ENG_OP(VIP_STATUS_OP_REMOTE_RDMA_WRITE), 0, 0);
 	}
 	if (likely(!st))
-		dealt(nic, v, flags);
+		message_dealt(nic, v, flags);
 	else
 		not_taken(nic, v, flags, op == WIRE_SEND ?
 			  VIP_STATUS_REMOTE_DESC_ERROR :
@@ -70,8 +71,8 @@ static inline void over(struct eng_nic *nic, struct eng_vi *v, int op,
 }
 
 /* Check a message against the receive: 0 or a status. */
-static inline uint32_t unfit(struct eng_nic *nic, struct eng_vi *v,
-			     struct eng_slot *s, uint32_t len)
+static inline uint32_t check_receive(struct eng_nic *nic, struct eng_vi *v,
+				     struct eng_slot *s, uint32_t len)
 {
 	if (s->state == SLOT_POSTED)
 		eng_load(nic, v, s, 1);
@@ -91,8 +92,8 @@ static uint32_t write_in(struct eng_nic *nic, struct eng_vi *v, uint32_t handle,
 }
 
 /* Whole, and its turn: done with at once. */
-static inline void whole(struct eng_nic *nic, struct eng_vi *v,
-			 const struct eng_wire *h, const void *data)
+static inline void take_whole(struct eng_nic *nic, struct eng_vi *v,
+			      const struct eng_wire *h, const void *data)
 {
 	struct eng_queue *q = &v->q[VIPL_RECVQ];
 	struct eng_slot *s = eng_queue_slot(q, q->next);
@@ -107,7 +108,7 @@ static inline void whole(struct eng_nic *nic, struct eng_vi *v,
 	if (unlikely(h->op == WIRE_WRITE)) {
 		st = write_in(nic, v, h->rhandle, h->raddr, data, h->len);
 	} else {
-		st = unfit(nic, v, s, h->len);
+		st = check_receive(nic, v, s, h->len);
 		seg = &s->seg[0];
 		if (unlikely(st))
 			;
@@ -118,12 +119,13 @@ static inline void whole(struct eng_nic *nic, struct eng_vi *v,
 		else
 			st = (uint32_t)eng_scatter(nic, v, s, data, h->len);
 	}
-	over(nic, v, h->op, h->flags, slot, st, h->len, h->imm);
+	message_over(nic, v, h->op, h->flags, slot, st, h->len, h->imm);
 }
 
 /* Begin the pull of an announced message; 0, or a status. */
-static uint32_t pull(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
-		     const struct eng_wire *h, const void *data, size_t len)
+static uint32_t begin_pull(struct eng_nic *nic, struct eng_vi *v,
+			   struct eng_in *e, const struct eng_wire *h,
+			   const void *data, size_t len)
 {
 	struct eng_slot *s = eng_queue_slot(&v->q[VIPL_RECVQ], e->index);
 	struct eng_region *r = NULL;
@@ -136,7 +138,7 @@ static uint32_t pull(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 		if (!r)
 			return VIP_STATUS_RDMA_PROT_ERROR;
 	} else {
-		st = unfit(nic, v, s, h->len);
+		st = check_receive(nic, v, s, h->len);
 		if (st)
 			return st;
 	}
@@ -157,8 +159,9 @@ static uint32_t pull(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 }
 
 /* A message that comes whole, behind a pull. 0 or a status. */
-static uint32_t place(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
-		      const struct eng_wire *h, const void *data)
+static uint32_t place_message(struct eng_nic *nic, struct eng_vi *v,
+			      struct eng_in *e, const struct eng_wire *h,
+			      const void *data)
 {
 	struct eng_slot *s = eng_queue_slot(&v->q[VIPL_RECVQ], e->index);
 	uint32_t st;
@@ -172,7 +175,7 @@ static uint32_t place(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 			memcpy(e->data, data, h->len);
 		return 0;
 	}
-	st = unfit(nic, v, s, h->len);
+	st = check_receive(nic, v, s, h->len);
 	return st ? st : (uint32_t)eng_scatter(nic, v, s, data, h->len);
 }
 
@@ -199,10 +202,11 @@ int eng_in_may_pull(const struct eng_vi *v, const struct eng_rndv *x)
 }
 
 /* A message that is to be pulled, or comes after such a one; or a READ. */
-static __attribute__((noinline)) void queued(struct eng_nic *nic,
-					     struct eng_vi *v,
-					     const struct eng_wire *h,
-					     const void *data, size_t len)
+static __attribute__((noinline)) void queue_message(struct eng_nic *nic,
+						    struct eng_vi *v,
+						    const struct eng_wire *h,
+						    const void *data,
+						    size_t len)
 {
 	struct eng_queue *q = &v->q[VIPL_RECVQ];
 	struct eng_in *e;
@@ -238,8 +242,8 @@ static __attribute__((noinline)) void queued(struct eng_nic *nic,
 		e->slot = 1;
 		e->index = q->next++;
 	}
-	e->status = h->flags & WIRE_SRCS ? pull(nic, v, e, h, data, len) :
-					   place(nic, v, e, h, data);
+	e->status = h->flags & WIRE_SRCS ? begin_pull(nic, v, e, h, data, len) :
+					   place_message(nic, v, e, h, data);
 }
 
 /*
@@ -279,9 +283,9 @@ void eng_rx_message(struct eng_nic *nic, struct eng_vi *v,
 	}
 	if (likely(v->in_head == v->in_tail && !(h->flags & WIRE_SRCS) &&
 		   h->op != WIRE_READ))
-		whole(nic, v, h, data);
+		take_whole(nic, v, h, data);
 	else
-		queued(nic, v, h, data, len);
+		queue_message(nic, v, h, data, len);
 }
 
 /* The pull of a message has ended. */
@@ -316,8 +320,8 @@ static int too_many(const struct eng_vi *v)
 }
 
 /* RDMA Read, at the target: 0 or a status. May call the transport. */
-static uint32_t answer(struct eng_nic *nic, struct eng_vi *v,
-		       const struct eng_in *e)
+static uint32_t answer_read(struct eng_nic *nic, struct eng_vi *v,
+			    const struct eng_in *e)
 {
 	struct eng_wire h = {
 		.op = WIRE_ANSWER,
@@ -365,20 +369,20 @@ static uint32_t answer(struct eng_nic *nic, struct eng_vi *v,
 }
 
 /* The first of the ring is over. */
-static void retire(struct eng_nic *nic, struct eng_vi *v,
-		   const struct eng_in *e)
+static void retire_first(struct eng_nic *nic, struct eng_vi *v,
+			 const struct eng_in *e)
 {
 	uint32_t st;
 
 	if (e->op == WIRE_READ) {
-		st = answer(nic, v, e);
+		st = answer_read(nic, v, e);
 		if (st == VIP_STATUS_RDMA_PROT_ERROR)
 			eng_event(v, VIP_ERROR_RDMAR_PROT,
 				  ENG_OP(VIP_STATUS_OP_RDMA_READ), 0, 0);
 		if (st)
 			not_taken(nic, v, e->flags, st);
 		else
-			dealt(nic, v, e->flags);
+			message_dealt(nic, v, e->flags);
 	} else if (!e->slot && (e->op == WIRE_SEND || e->flags & WIRE_IMM)) {
 		no_receive(nic, v, e->flags);
 	} else {
@@ -389,7 +393,8 @@ static void retire(struct eng_nic *nic, struct eng_vi *v,
 		else if (e->pulled && !st)
 			st = write_in(nic, v, e->rhandle,
 				      e->raddr + e->len - 1, &e->last, 1);
-		over(nic, v, e->op, e->flags, e->slot, st, e->len, e->imm);
+		message_over(nic, v, e->op, e->flags, e->slot, st, e->len,
+			     e->imm);
 	}
 	free(e->data);
 }
@@ -406,7 +411,7 @@ void eng_in_work(struct eng_nic *nic, struct eng_vi *v)
 			break;
 		v->in[v->in_head % ENG_INFLIGHT].data = NULL;
 		v->in_head++;
-		retire(nic, v, &e);
+		retire_first(nic, v, &e);
 	}
 	eng_look_quick(v);
 	if (v->state == VIP_STATE_CONNECTED && eng_rndvs_start(nic, v))

@@ -198,7 +198,7 @@ static int populate_works(void)
 	return w > 0;
 }
 
-static int readable(uint64_t addr, uint64_t end, uint64_t page)
+static int range_is_readable(uint64_t addr, uint64_t end, uint64_t page)
 {
 	char byte;
 
@@ -219,7 +219,7 @@ int eng_readable(uint64_t addr, uint64_t len)
 			      MADV_POPULATE_READ)) {
 		if (errno == EINTR || errno == EAGAIN)
 			continue;
-		return errno == EINVAL && readable(addr, end, page);
+		return errno == EINVAL && range_is_readable(addr, end, page);
 	}
 	return 1;
 }
@@ -238,14 +238,14 @@ static VIP_RETURN bring_in(uint64_t addr, uint64_t len)
 		if (errno == ENOMEM || errno == EFAULT || errno == EHWPOISON)
 			return VIP_INVALID_PARAMETER;
 		/* Not to be written, or without pages of its own. */
-		if (populate_works() || !readable(addr, end, page))
+		if (populate_works() || !range_is_readable(addr, end, page))
 			return VIP_INVALID_PARAMETER;
 		return VIP_SUCCESS;
 	}
 	return VIP_SUCCESS;
 }
 
-static struct eng_region *at(struct eng_nic *nic, uint32_t i)
+static struct eng_region *region_at(struct eng_nic *nic, uint32_t i)
 {
 	char *chunk = (char *)nic->chunks[i / ENG_CHUNK];
 
@@ -281,8 +281,8 @@ void eng_regions_end(struct eng_nic *nic)
 	uint32_t i;
 
 	for (i = 1; i < nic->region_slots; i++)
-		if (at(nic, i)->handle && nic->t->dereg)
-			nic->t->dereg(nic, at(nic, i)->priv);
+		if (region_at(nic, i)->handle && nic->t->dereg)
+			nic->t->dereg(nic, region_at(nic, i)->priv);
 }
 
 void eng_regions_free(struct eng_nic *nic)
@@ -316,7 +316,7 @@ static struct eng_region *slot_get(struct eng_nic *nic, uint32_t *index)
 			return NULL;
 		nic->region_slots++;
 	} else if (i) {
-		r = at(nic, i);
+		r = region_at(nic, i);
 		nic->free_first = r->next_free;
 		if (!nic->free_first)
 			nic->free_last = 0;
@@ -324,7 +324,7 @@ static struct eng_region *slot_get(struct eng_nic *nic, uint32_t *index)
 		return NULL;
 	}
 	*index = i;
-	return at(nic, i);
+	return region_at(nic, i);
 }
 
 static void slot_put(struct eng_nic *nic, struct eng_region *r, uint32_t i)
@@ -332,7 +332,7 @@ static void slot_put(struct eng_nic *nic, struct eng_region *r, uint32_t i)
 	r->handle = 0;
 	r->next_free = 0;
 	if (nic->free_last)
-		at(nic, nic->free_last)->next_free = i;
+		region_at(nic, nic->free_last)->next_free = i;
 	else
 		nic->free_first = i;
 	nic->free_last = i;
@@ -344,8 +344,9 @@ static uint32_t rights_of(const VIP_MEM_ATTRIBUTES *a)
 	       (a->EnableRdmaRead ? ENG_RDMA_READ : 0);
 }
 
-static VIP_RETURN enter(struct eng_nic *nic, uint64_t addr, uint64_t len,
-			uint32_t ptag, uint32_t rights, VIP_MEM_HANDLE *handle)
+static VIP_RETURN enter_region(struct eng_nic *nic, uint64_t addr, uint64_t len,
+			       uint32_t ptag, uint32_t rights,
+			       VIP_MEM_HANDLE *handle)
 {
 	struct eng_region *r;
 	uint32_t i;
@@ -392,7 +393,8 @@ VIP_RETURN eng_mem_register(struct vipl_nic *obj, void *addr, VIP_ULONG len,
 	if (r != VIP_SUCCESS)
 		return r;
 	eng_enter(nic);
-	r = enter(nic, (uintptr_t)addr, len, ptag, rights_of(attrs), handle);
+	r = enter_region(nic, (uintptr_t)addr, len, ptag, rights_of(attrs),
+			 handle);
 	eng_leave(nic);
 	return r;
 }
@@ -423,8 +425,8 @@ void eng_caches_drop(struct eng_nic *nic)
 }
 
 /* The program names a region by its start and its handle, both. */
-static struct eng_region *named(struct eng_nic *nic, void *addr,
-				VIP_MEM_HANDLE handle)
+static struct eng_region *find_named(struct eng_nic *nic, void *addr,
+				     VIP_MEM_HANDLE handle)
 {
 	struct eng_region *r = nic->live ? eng_region_find(nic, handle) : NULL;
 
@@ -438,8 +440,8 @@ void eng_unpin(struct eng_nic *nic, struct eng_pin *p)
 		eng_wake(nic, &nic->mem_sleepers);
 }
 
-static int pinned(const struct eng_pin *p, uint32_t n,
-		  const struct eng_region *r, uint32_t epoch)
+static int is_pinned(const struct eng_pin *p, uint32_t n,
+		     const struct eng_region *r, uint32_t epoch)
 {
 	while (n--)
 		if (p[n].r == r && p[n].epoch == epoch)
@@ -448,8 +450,8 @@ static int pinned(const struct eng_pin *p, uint32_t n,
 }
 
 /* Does a transfer of the VI use the region since before that epoch's end? */
-static int uses(const struct eng_vi *v, const struct eng_region *r,
-		uint32_t epoch)
+static int vi_uses_region(const struct eng_vi *v, const struct eng_region *r,
+			  uint32_t epoch)
 {
 	const struct eng_queue *q = &v->q[VIPL_SENDQ];
 	const struct eng_export *e;
@@ -459,17 +461,17 @@ static int uses(const struct eng_vi *v, const struct eng_region *r,
 
 	for (l = v->rndvs.next; l != &v->rndvs; l = l->next) {
 		x = eng_container(l, struct eng_rndv, link);
-		if (pinned(x->pin, x->npins, r, epoch))
+		if (is_pinned(x->pin, x->npins, r, epoch))
 			return 1;
 	}
 	for (l = v->answers.next; l != &v->answers; l = l->next) {
 		e = eng_container(l, struct eng_export, link);
-		if (pinned(e->pin, e->n, r, epoch))
+		if (is_pinned(e->pin, e->n, r, epoch))
 			return 1;
 	}
 	for (i = eng_get(&q->done); i != q->next; i++) {
 		e = q->slots[i & (ENG_QUEUE - 1)].export;
-		if (e && pinned(e->pin, e->n, r, epoch))
+		if (e && is_pinned(e->pin, e->n, r, epoch))
 			return 1;
 	}
 	return 0;
@@ -484,7 +486,8 @@ static void give_up(struct eng_nic *nic, const struct eng_region *r,
 
 	for (i = 0; i < ENG_VIS; i++) {
 		v = nic->vis[i];
-		if (v && v->state == VIP_STATE_CONNECTED && uses(v, r, epoch))
+		if (v && v->state == VIP_STATE_CONNECTED &&
+		    vi_uses_region(v, r, epoch))
 			eng_break(nic, v);
 	}
 }
@@ -495,7 +498,7 @@ static void give_up(struct eng_nic *nic, const struct eng_region *r,
  * suffice. A peer that does not take what was exported to it of the region
  * loses its connection.
  */
-static void quiesce(struct eng_nic *nic, struct eng_region *r)
+static void quiesce_region(struct eng_nic *nic, struct eng_region *r)
 {
 	uint32_t epoch = r->epoch;
 	uint64_t late = ENG_FOREVER;
@@ -511,20 +514,20 @@ static void quiesce(struct eng_nic *nic, struct eng_region *r)
 	}
 }
 
-/* As named(), once no other thread changes it; unclaim() follows. */
-static struct eng_region *claim(struct eng_nic *nic, void *addr,
-				VIP_MEM_HANDLE handle)
+/* As find_named(), once no other thread changes it; then unclaim_region(). */
+static struct eng_region *claim_region(struct eng_nic *nic, void *addr,
+				       VIP_MEM_HANDLE handle)
 {
 	struct eng_region *r;
 
-	while ((r = named(nic, addr, handle)) && r->changing)
+	while ((r = find_named(nic, addr, handle)) && r->changing)
 		eng_sleep(nic, &nic->mem_sleepers, ENG_FOREVER);
 	if (r)
 		r->changing = 1;
 	return r;
 }
 
-static void unclaim(struct eng_nic *nic, struct eng_region *r)
+static void unclaim_region(struct eng_nic *nic, struct eng_region *r)
 {
 	r->changing = 0;
 	eng_wake(nic, &nic->mem_sleepers);
@@ -538,20 +541,20 @@ VIP_RETURN eng_mem_deregister(struct vipl_nic *obj, void *addr,
 	struct eng_region *reg;
 
 	eng_enter(nic);
-	reg = claim(nic, addr, handle);
+	reg = claim_region(nic, addr, handle);
 	if (!reg)
 		goto out;
 	/* No transfer finds the region any more; those that found it end. */
 	reg->handle = 0;
 	eng_caches_drop(nic);
-	quiesce(nic, reg);
-	quiesce(nic, reg);
+	quiesce_region(nic, reg);
+	quiesce_region(nic, reg);
 	if (nic->t->dereg)
 		nic->t->dereg(nic, reg->priv);
 	eng_ptag_unuse(nic, reg->ptag);
 	nic->nregions--;
 	nic->region_bytes -= reg->len;
-	unclaim(nic, reg);
+	unclaim_region(nic, reg);
 	slot_put(nic, reg, handle & ENG_HANDLE_MASK);
 	r = VIP_SUCCESS;
 out:
@@ -568,7 +571,7 @@ VIP_RETURN eng_mem_query(struct vipl_nic *obj, void *addr,
 	struct eng_region *reg;
 
 	eng_enter(nic);
-	reg = named(nic, addr, handle);
+	reg = find_named(nic, addr, handle);
 	if (reg) {
 		*ptag = reg->ptag;
 		*attrs = (VIP_MEM_ATTRIBUTES){
@@ -593,7 +596,7 @@ VIP_RETURN eng_mem_set(struct vipl_nic *obj, void *addr, VIP_MEM_HANDLE handle,
 	int less;
 
 	eng_enter(nic);
-	reg = claim(nic, addr, handle);
+	reg = claim_region(nic, addr, handle);
 	if (!reg)
 		goto out;
 	r = VIP_INVALID_PTAG;
@@ -605,11 +608,11 @@ VIP_RETURN eng_mem_set(struct vipl_nic *obj, void *addr, VIP_MEM_HANDLE handle,
 	reg->ptag = ptag;
 	eng_caches_drop(nic);
 	if (less)
-		quiesce(nic, reg);
+		quiesce_region(nic, reg);
 	eng_ptag_unuse(nic, old);
 	r = VIP_SUCCESS;
 claimed:
-	unclaim(nic, reg);
+	unclaim_region(nic, reg);
 out:
 	eng_leave(nic);
 	return r;

@@ -9,8 +9,8 @@
 
 #include "eng.h"
 
-static struct eng_list *bucket(struct eng_nic *nic, const uint8_t *disc,
-			       uint32_t len)
+static struct eng_list *disc_bucket(struct eng_nic *nic, const uint8_t *disc,
+				    uint32_t len)
 {
 	uint32_t h = 2166136261u, i;
 
@@ -22,7 +22,7 @@ static struct eng_list *bucket(struct eng_nic *nic, const uint8_t *disc,
 struct eng_disc *eng_disc_find(struct eng_nic *nic, const uint8_t *disc,
 			       uint32_t len, int make)
 {
-	struct eng_list *b = bucket(nic, disc, len), *l;
+	struct eng_list *b = disc_bucket(nic, disc, len), *l;
 	struct eng_disc *d;
 
 	for (l = b->next; l != b; l = l->next) {

@@ -177,7 +177,7 @@ void eng_rndv_free(struct eng_rndv *x)
 }
 
 /* A pull has ended, or could not begin. */
-static void ended(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x)
+static void end_pull(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x)
 {
 	eng_list_del(&x->link);
 	if (x->read)
@@ -215,7 +215,7 @@ int eng_rndvs_start(struct eng_nic *nic, struct eng_vi *v)
 		if (err == -EAGAIN)
 			return err;
 		x->err = err;
-		ended(nic, v, x);
+		end_pull(nic, v, x);
 	}
 	return 0;
 }
@@ -232,5 +232,5 @@ void eng_pulled(struct eng_peer *peer, struct eng_pull *pull, int err)
 	}
 	v->pulls--;
 	x->err = err;
-	ended(peer->nic, v, x);
+	end_pull(peer->nic, v, x);
 }

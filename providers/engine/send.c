@@ -5,9 +5,9 @@
 #include "eng.h"
 
 /* Complete the head with an error of this end. */
-static __attribute__((noinline)) void failed(struct eng_nic *nic,
-					     struct eng_vi *v,
-					     struct eng_slot *s, uint32_t st)
+static __attribute__((noinline)) void fail_head(struct eng_nic *nic,
+						struct eng_vi *v,
+						struct eng_slot *s, uint32_t st)
 {
 	/* The slot was no message: the next one has its number. */
 	v->tx_base++;
@@ -26,8 +26,8 @@ void eng_slot_unexport(struct eng_nic *nic, struct eng_vi *v,
 }
 
 /* The header of the message in a slot. */
-static inline void head(struct eng_wire *h, const struct eng_vi *v,
-			const struct eng_slot *s, uint32_t i, uint8_t op)
+static inline void fill_header(struct eng_wire *h, const struct eng_vi *v,
+			       const struct eng_slot *s, uint32_t i, uint8_t op)
 {
 	h->op = op;
 	h->flags = s->control & VIP_CONTROL_IMMEDIATE ? WIRE_IMM : 0;
@@ -93,10 +93,10 @@ static struct eng_export *export_slot(struct eng_nic *nic, struct eng_vi *v,
 }
 
 /* A message that the peer is to pull: 0, -EAGAIN, or a status. */
-static __attribute__((noinline)) int announce(struct eng_nic *nic,
-					      struct eng_vi *v,
-					      struct eng_slot *s,
-					      struct eng_wire *h)
+static __attribute__((noinline)) int announce_message(struct eng_nic *nic,
+						      struct eng_vi *v,
+						      struct eng_slot *s,
+						      struct eng_wire *h)
 {
 	struct eng_export *e;
 	struct iovec iov;
@@ -124,8 +124,9 @@ static __attribute__((noinline)) int announce(struct eng_nic *nic,
  * is under way comes first; -EAGAIN: no room; other: it failed, or the peer is
  * lost, and there is nothing more to start.
  */
-static inline int start(struct eng_nic *nic, struct eng_vi *v,
-			struct eng_queue *q, struct eng_slot *s, uint32_t i)
+static inline int start_message(struct eng_nic *nic, struct eng_vi *v,
+				struct eng_queue *q, struct eng_slot *s,
+				uint32_t i)
 {
 	uint32_t op = s->control & VIP_CONTROL_OP_MASK;
 	struct eng_seg *seg = &s->seg[0];
@@ -136,7 +137,7 @@ static inline int start(struct eng_nic *nic, struct eng_vi *v,
 	if (unlikely(v->reads) && (s->control & VIP_CONTROL_QFENCE ||
 				   v->reads >= ENG_READS))
 		return 1;
-	head(&h, v, s, i, WIRE_SEND + op);
+	fill_header(&h, v, s, i, WIRE_SEND + op);
 	if (unlikely(op == VIP_CONTROL_OP_RDMAREAD)) {
 		r = eng_peer_xmit(v->peer, &h, NULL, 0);
 		if (!r)
@@ -146,7 +147,7 @@ static inline int start(struct eng_nic *nic, struct eng_vi *v,
 		if (nic->t->flags & ENG_COPIES &&
 		    i - eng_get(&q->done) >= ENG_COPIED)
 			return 1;
-		r = announce(nic, v, s, &h);
+		r = announce_message(nic, v, s, &h);
 	} else if (likely(s->nsegs == 1 && !s->more && s->len)) {
 		iov.iov_base = (void *)(uintptr_t)seg->addr;
 		iov.iov_len = seg->len;
@@ -204,12 +205,12 @@ void eng_run(struct eng_nic *nic, struct eng_vi *v)
 			eng_load(nic, v, s, 0);
 		r = 0;
 		if (likely(!s->status))
-			r = start(nic, v, q, s, i);
+			r = start_message(nic, v, q, s, i);
 		if (unlikely(s->status && q->next == i)) {
 			/* Messages before it complete first. */
 			if (i != eng_get(&q->done))
 				return;
-			failed(nic, v, s, s->status);
+			fail_head(nic, v, s, s->status);
 		} else if (unlikely(r)) {
 			if (r == -EAGAIN)
 				eng_stall(v);

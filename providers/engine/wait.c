@@ -46,7 +46,7 @@ int eng_progress(struct eng_nic *nic)
 }
 
 /* The program polls: the progress thread need not be woken by arrivals. */
-static __attribute__((noinline)) void evict(struct eng_nic *nic)
+static __attribute__((noinline)) void evict_progress(struct eng_nic *nic)
 {
 	nic->t->disarm(nic);
 	nic->armed = 0;
@@ -70,7 +70,7 @@ void eng_poll_held(struct eng_nic *nic)
 			eng_late_acks(nic);
 		if (nic->t->progress(nic, ENG_BUDGET) &&
 		    unlikely(nic->armed && nic->leader == &nic->ticker))
-			evict(nic);
+			evict_progress(nic);
 	}
 	eng_leave(nic);
 }
@@ -142,7 +142,7 @@ void eng_wake(struct eng_nic *nic, struct eng_list *sleepers)
 	}
 }
 
-static void timers(struct eng_nic *nic)
+static void run_timers(struct eng_nic *nic)
 {
 	struct eng_list *l, *next;
 	struct eng_vi *v;
@@ -174,7 +174,7 @@ static void timers(struct eng_nic *nic)
 }
 
 /* Sleep in the transport as the leader; the engine lock is held. */
-static void lead(struct eng_nic *nic, uint64_t deadline)
+static void lead_sleep(struct eng_nic *nic, uint64_t deadline)
 {
 	uint64_t now;
 
@@ -201,7 +201,7 @@ static void lead(struct eng_nic *nic, uint64_t deadline)
 	}
 	if (nic->live) {
 		eng_progress(nic);
-		timers(nic);
+		run_timers(nic);
 	}
 }
 
@@ -220,8 +220,8 @@ static void pass_on(struct eng_nic *nic)
 	}
 }
 
-static void follow(struct eng_nic *nic, struct eng_sleeper *s,
-		   uint64_t deadline)
+static void follow_leader(struct eng_nic *nic, struct eng_sleeper *s,
+			  uint64_t deadline)
 {
 	uint64_t now = eng_now();
 
@@ -259,9 +259,9 @@ int eng_sleep(struct eng_nic *nic, struct eng_list *on, uint64_t deadline)
 			nic->leader = &s;
 		nic->activity++;
 		if (nic->leader == &s)
-			lead(nic, deadline);
+			lead_sleep(nic, deadline);
 		else
-			follow(nic, &s, deadline);
+			follow_leader(nic, &s, deadline);
 		/* Pairs with the release of eng_rouse(): it is done with us. */
 		if (atomic_load_explicit(&s.word, memory_order_acquire) ==
 		    SLEEP_LEAD)
@@ -298,7 +298,7 @@ static void take_in_passing(struct eng_nic *nic)
 }
 
 /* One turn of the progress thread. The engine lock is held. */
-static void turn(struct eng_nic *nic, uint32_t *seen)
+static void run_turn(struct eng_nic *nic, uint32_t *seen)
 {
 	int moved = nic->activity != *seen;
 	uint64_t ns = nic->tick_ns;
@@ -314,13 +314,13 @@ static void turn(struct eng_nic *nic, uint32_t *seen)
 		atomic_store(&nic->tick, TICK_PARKED);
 	} else if (!nic->leader && !moved) {
 		nic->leader = &nic->ticker;
-		lead(nic, ENG_FOREVER);
+		lead_sleep(nic, ENG_FOREVER);
 		pass_on(nic);
 		return;
 	}
 	if (nic->live && !nic->leader) {
 		eng_progress(nic);
-		timers(nic);
+		run_timers(nic);
 	} else if (nic->live && !moved) {
 		atomic_store(&nic->tick, TICK_PARKED);
 		ns = ENG_FOREVER;
@@ -334,7 +334,7 @@ static void turn(struct eng_nic *nic, uint32_t *seen)
 		take_in_passing(nic);
 }
 
-static void *ticker(void *arg)
+static void *run_ticker(void *arg)
 {
 	struct eng_nic *nic = arg;
 	uint32_t seen;
@@ -342,7 +342,7 @@ static void *ticker(void *arg)
 	eng_lock_take(&nic->lock);
 	seen = nic->activity;
 	while (!nic->stop)
-		turn(nic, &seen);
+		run_turn(nic, &seen);
 	eng_lock_drop(&nic->lock);
 	return NULL;
 }
@@ -358,7 +358,7 @@ int eng_ticker_start(struct eng_nic *nic)
 	/* Signals are the program's: this thread takes none. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&nic->thread, NULL, ticker, nic);
+	err = pthread_create(&nic->thread, NULL, run_ticker, nic);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	nic->has_thread = !err;
 	return err ? -1 : 0;
