@@ -9,7 +9,7 @@
 
 #define ACCEPTS		64	/* at a time; the rest is another round's */
 
-static int watch(struct link *l, struct conn *c, int op)
+static int watch_conn(struct link *l, struct conn *c, int op)
 {
 	struct epoll_event e = { .events = EPOLLIN };
 
@@ -65,7 +65,7 @@ struct conn *conn_new(struct link *l, int fd, enum conn_kind kind, int stream,
 		if (!c->in)
 			return NULL;
 	}
-	if (watch(l, c, EPOLL_CTL_ADD)) {
+	if (watch_conn(l, c, EPOLL_CTL_ADD)) {
 		free(c->in);
 		c->in = NULL;
 		return NULL;
@@ -132,11 +132,11 @@ static int set_writing(struct link *l, struct conn *c, int writing)
 	if (c->writing == writing)
 		return 0;
 	c->writing = (uint8_t)writing;
-	return watch(l, c, EPOLL_CTL_MOD) ? -errno : 0;
+	return watch_conn(l, c, EPOLL_CTL_MOD) ? -errno : 0;
 }
 
-static int queue(struct link *l, struct conn *c, const uint8_t *buf,
-		 size_t len)
+static int queue_bytes(struct link *l, struct conn *c, const uint8_t *buf,
+		       size_t len)
 {
 	size_t have = c->out_len - c->out_at, size;
 	uint8_t *out;
@@ -179,7 +179,7 @@ int conn_send(struct link *l, struct conn *c, const struct frame *f,
 		did = 0;
 	if (did < 0)
 		return (int)did;
-	return queue(l, c, buf + did, len - (size_t)did);
+	return queue_bytes(l, c, buf + did, len - (size_t)did);
 }
 
 int conn_flush(struct link *l, struct conn *c)
@@ -275,10 +275,11 @@ void conn_pause(struct link *l, struct conn *c, int pause)
 	if (c->paused == pause)
 		return;
 	c->paused = (uint8_t)pause;
-	watch(l, c, EPOLL_CTL_MOD);
+	watch_conn(l, c, EPOLL_CTL_MOD);
 }
 
-static void welcome(struct link *l, int fd, enum conn_kind kind, int stream)
+static void welcome_conn(struct link *l, int fd, enum conn_kind kind,
+			 int stream)
 {
 	struct conn *c;
 	uid_t uid;
@@ -331,7 +332,7 @@ void conn_accept(struct link *l, struct conn *listener)
 		if (room_for_stranger(l))
 			fd = sock_accept(listener->fd);
 		if (fd >= 0) {
-			welcome(l, fd, kind, listener->stream);
+			welcome_conn(l, fd, kind, listener->stream);
 			continue;
 		}
 		/* No room, no files, no memory: go on in a while. */

@@ -41,7 +41,7 @@ static int send_waiting(struct link *l, const struct wait_entry *w, int now)
 	return conn_send(l, l->dir, &f, NULL, 0);
 }
 
-static int introduce(struct link *l)
+static int introduce_link(struct link *l)
 {
 	uint8_t endpoint[FRAME_ENDPOINT];
 	const struct wait_entry *w;
@@ -62,7 +62,7 @@ static int introduce(struct link *l)
 }
 
 /* Another user has bound a name that has our uid in it. */
-static void foreign(struct link *l)
+static void report_foreign(struct link *l)
 {
 	if (!l->dir_reported)
 		l->conf.msg(l->conf.family == LINK_UNIX ?
@@ -74,7 +74,7 @@ static void foreign(struct link *l)
 	handshake_asks(l);
 }
 
-static int join(struct link *l, const struct sock_addr *a)
+static int join_leader(struct link *l, const struct sock_addr *a)
 {
 	int fd = sock_open(AF_UNIX, SOCK_SEQPACKET), err;
 	uid_t uid;
@@ -93,7 +93,7 @@ static int join(struct link *l, const struct sock_addr *a)
 		sock_close(fd);
 		return err;
 	}
-	err = introduce(l);
+	err = introduce_link(l);
 	if (err) {
 		conn_free(l, l->dir);
 		l->dir = NULL;
@@ -116,7 +116,7 @@ static int try_dir(struct link *l)
 	if (!err)
 		return leader_start(l, fd);
 	sock_close(fd);
-	return err == -EADDRINUSE ? join(l, &a) : err;
+	return err == -EADDRINUSE ? join_leader(l, &a) : err;
 }
 
 void dir_start(struct link *l)
@@ -130,12 +130,12 @@ void dir_start(struct link *l)
 		l->dir_taken = 0;
 		handshake_asks(l);
 	} else if (err == -EACCES) {
-		foreign(l);
+		report_foreign(l);
 	} else if (err == -ECONNREFUSED || err == -EAGAIN || err == -EPIPE ||
 		   err == -ECONNRESET) {
 		l->dir_again = sock_now() + RETRY_NS;
 		if (l->dir_taken || ++l->dir_tries > FOREIGN_TRIES)
-			foreign(l);
+			report_foreign(l);
 	} else {
 		link_tell(l, MSG_LINK_DIRECTORY, err);
 		l->dir_again = sock_now() + FILES_NS;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-static uint8_t *put(uint8_t *at, const void *bytes, size_t len)
+static uint8_t *put_bytes(uint8_t *at, const void *bytes, size_t len)
 {
 	if (len)
 		memcpy(at, bytes, len);
@@ -24,10 +24,10 @@ size_t frame_build(const struct frame *f, uint8_t *buf)
 	uint8_t *at = buf + sizeof(h);
 
 	if (has_body(f->type)) {
-		at = put(at, &f->b, sizeof(f->b));
-		at = put(at, f->endpoint, f->b.endpoint_len);
-		at = put(at, f->text, f->b.text_len);
-		at = put(at, f->data, f->b.data_len);
+		at = put_bytes(at, &f->b, sizeof(f->b));
+		at = put_bytes(at, f->endpoint, f->b.endpoint_len);
+		at = put_bytes(at, f->text, f->b.text_len);
+		at = put_bytes(at, f->data, f->b.data_len);
 	}
 	h.len = (uint16_t)((size_t)(at - buf) - sizeof(h));
 	memcpy(buf, &h, sizeof(h));

@@ -58,7 +58,7 @@ static void unlink_peer(struct link_peer *lp)
 	lp->conn = NULL;
 }
 
-static void end(struct link_peer *lp, int err)
+static void end_peer(struct link_peer *lp, int err)
 {
 	struct link *l = lp->l;
 	void *peer = lp->peer;
@@ -158,7 +158,7 @@ static int look_up(struct link *l, struct link_peer *lp)
 }
 
 /* From the start, at a later time. */
-static void again(struct link_peer *lp, int err)
+static void try_again(struct link_peer *lp, int err)
 {
 	int lookup = lp->state == SHAKE_ASK;
 
@@ -166,7 +166,7 @@ static void again(struct link_peer *lp, int err)
 		conn_free(lp->l, lp->conn);
 	lp->conn = NULL;
 	if (lp->tries++ >= (lookup ? LOOKUP_TRIES : TRIES)) {
-		end(lp, err == -ECONNREFUSED ? -ENOENT : err);
+		end_peer(lp, err == -ECONNREFUSED ? -ENOENT : err);
 		return;
 	}
 	lp->state = SHAKE_ASK;
@@ -200,7 +200,7 @@ static void say_hello(struct link *l, struct link_peer *lp)
 	lp->state = SHAKE_HELLO;
 	err = send_hello(l, lp, lp->conn, FRAME_HELLO, &mine);
 	if (err)
-		end(lp, err);
+		end_peer(lp, err);
 }
 
 static int is_foreign(struct link *l, int fd)
@@ -220,7 +220,7 @@ static void connect_to(struct link *l, struct link_peer *lp)
 		       SOCK_STREAM : SOCK_SEQPACKET);
 	if (fd < 0) {
 		link_tell(l, MSG_LINK_SOCKET, fd);
-		end(lp, fd);
+		end_peer(lp, fd);
 		return;
 	}
 	err = bind_source(l, fd);
@@ -233,9 +233,9 @@ static void connect_to(struct link *l, struct link_peer *lp)
 		if (err == -EAGAIN)	/* its listener's queue is full */
 			lp->again = sock_now() + RETRY_NS;
 		else if (err == -ECONNREFUSED)
-			again(lp, err);
+			try_again(lp, err);
 		else
-			end(lp, err);
+			end_peer(lp, err);
 		return;
 	}
 	if (l->conf.family == LINK_TCP)
@@ -244,7 +244,7 @@ static void connect_to(struct link *l, struct link_peer *lp)
 			    err != 0);
 	if (!lp->conn) {
 		sock_close(fd);
-		end(lp, -ENOMEM);
+		end_peer(lp, -ENOMEM);
 		return;
 	}
 	lp->conn->of = lp;
@@ -269,7 +269,7 @@ void handshake_answer(struct link *l, uint32_t token, int code, uint64_t id,
 		return;
 	query_end(lp);
 	if (code || !id) {
-		end(lp, -ENOENT);
+		end_peer(lp, -ENOENT);
 		return;
 	}
 	known = by_id(l, id);
@@ -287,7 +287,7 @@ void handshake_answer(struct link *l, uint32_t token, int code, uint64_t id,
 	if (link_endpoint_get(endpoint, endpoint_len,
 			      l->conf.family == LINK_TCP ?
 			      &lp->dir : NULL, &lp->to)) {
-		end(lp, -EPROTO);
+		end_peer(lp, -EPROTO);
 		return;
 	}
 	lp->state = SHAKE_CONNECT;
@@ -305,7 +305,7 @@ void handshake_asks(struct link *l)
 			dir_ask(l, lp);
 }
 
-static void refuse(struct link *l, struct conn *c, int code)
+static void refuse_conn(struct link *l, struct conn *c, int code)
 {
 	struct frame f;
 
@@ -319,31 +319,32 @@ static void refuse(struct link *l, struct conn *c, int code)
  * The handshake that the hello of that id is about, a new one where there is
  * none; NULL: it has been refused.
  */
-static struct link_peer *greeted(struct link *l, struct conn *c, uint64_t id)
+static struct link_peer *find_greeted(struct link *l, struct conn *c,
+				      uint64_t id)
 {
 	struct link_peer *lp = id == l->id ? NULL : by_id(l, id);
 
 	if (lp && lp->state == SHAKE_UP && sock_ended(lp->conn->fd)) {
 		/* The other link has let go of that pair, and begins anew. */
-		end(lp, -ECONNRESET);
+		end_peer(lp, -ECONNRESET);
 		lp = NULL;
 	}
 	/* An attempt that is under way, or was overtaken by the pair. */
 	if (lp && (lp->state == SHAKE_UP ||
 		   (l->id < id && lp->state != SHAKE_YIELD))) {
-		refuse(l, c, -EALREADY);
+		refuse_conn(l, c, -EALREADY);
 		return NULL;
 	}
 	if (lp) {
 		if (lp->conn)
 			conn_free(l, lp->conn);
 	} else if (!limit_takes(l, c)) {
-		refuse(l, c, -ENOBUFS);
+		refuse_conn(l, c, -ENOBUFS);
 		return NULL;
 	} else {
 		lp = calloc(1, sizeof(*lp));
 		if (!lp) {
-			refuse(l, c, -ENOMEM);
+			refuse_conn(l, c, -ENOMEM);
 			return NULL;
 		}
 		lp->l = l;
@@ -379,10 +380,11 @@ static void take_hello(struct link *l, struct conn *c, const struct frame *f)
 		return;
 	}
 	if (f->b.other != l->id || f->b.version != l->conf.version) {
-		refuse(l, c, f->b.other != l->id ? -ENOENT : -EPROTONOSUPPORT);
+		refuse_conn(l, c,
+			    f->b.other != l->id ? -ENOENT : -EPROTONOSUPPORT);
 		return;
 	}
-	lp = greeted(l, c, f->b.id);
+	lp = find_greeted(l, c, f->b.id);
 	if (!lp)
 		return;
 	copy_hello(&theirs, c, f);
@@ -392,7 +394,7 @@ static void take_hello(struct link *l, struct conn *c, const struct frame *f)
 	if (!peer) {
 		lp->conn = NULL;
 		unlink_peer(lp);
-		refuse(l, c, -ECONNREFUSED);
+		refuse_conn(l, c, -ECONNREFUSED);
 		if (lp->peer)
 			l->conf.ops->down(l->conf.nic, lp->peer, -ECONNREFUSED);
 		free(lp);
@@ -402,7 +404,7 @@ static void take_hello(struct link *l, struct conn *c, const struct frame *f)
 	err = send_hello(l, lp, c, FRAME_HELLO_ACK, &mine);
 	lp->unanswered = 0;
 	if (err)
-		end(lp, err);
+		end_peer(lp, err);
 }
 
 static void take_hello_ack(struct link *l, struct conn *c,
@@ -414,14 +416,14 @@ static void take_hello_ack(struct link *l, struct conn *c,
 
 	if (c->files != f->b.files || f->b.id != lp->id ||
 	    f->b.version != l->conf.version) {
-		end(lp, -EPROTO);
+		end_peer(lp, -EPROTO);
 		return;
 	}
 	copy_hello(&theirs, c, f);
 	set_up(lp);
 	err = l->conf.ops->answered(l->conf.nic, lp->peer, &theirs);
 	if (err)
-		end(lp, err);
+		end_peer(lp, err);
 }
 
 static void take_refusal(struct link *l, struct conn *c, const struct frame *f)
@@ -434,12 +436,12 @@ static void take_refusal(struct link *l, struct conn *c, const struct frame *f)
 		lp->state = SHAKE_YIELD;
 		lp->again = sock_now() + YIELD_NS;
 	} else if (f->b.code == -ENOENT) {
-		again(lp, -ENOENT);
+		try_again(lp, -ENOENT);
 	} else {
 		if (f->b.code == -ENOBUFS)
 			l->conf.msg(MSG_LINK_REFUSED, l->conf.provider);
-		end(lp, f->b.code == -EPROTONOSUPPORT ? -EPROTONOSUPPORT :
-							-ECONNREFUSED);
+		end_peer(lp, f->b.code == -EPROTONOSUPPORT ? -EPROTONOSUPPORT :
+							     -ECONNREFUSED);
 	}
 }
 
@@ -475,11 +477,11 @@ void handshake_lost(struct link *l, struct conn *c, int err)
 
 	(void)l;
 	if (c->kind == CONN_PAIR)
-		end(lp, c->disconnected ? -ESHUTDOWN : -ECONNRESET);
+		end_peer(lp, c->disconnected ? -ESHUTDOWN : -ECONNRESET);
 	else if (err == -ECONNREFUSED || err == -ECONNRESET || err == -EPIPE)
-		again(lp, err);
+		try_again(lp, err);
 	else
-		end(lp, err);
+		end_peer(lp, err);
 }
 
 static void on_time(struct link *l, struct link_peer *lp, uint64_t now)
@@ -487,7 +489,7 @@ static void on_time(struct link *l, struct link_peer *lp, uint64_t now)
 	int err;
 
 	if (lp->deadline <= now) {
-		end(lp, -ETIMEDOUT);
+		end_peer(lp, -ETIMEDOUT);
 		return;
 	}
 	if (lp->again > now)
@@ -496,7 +498,7 @@ static void on_time(struct link *l, struct link_peer *lp, uint64_t now)
 	if (lp->state == SHAKE_CONNECT) {
 		connect_to(l, lp);
 	} else if (lp->state == SHAKE_YIELD) {
-		again(lp, -ECONNRESET);
+		try_again(lp, -ECONNRESET);
 	} else if (lp->state == SHAKE_ASK && l->conf.family == LINK_UNIX) {
 		if (lp->querying && l->dir_taken)
 			query_settle(lp);
@@ -507,9 +509,9 @@ static void on_time(struct link *l, struct link_peer *lp, uint64_t now)
 	} else if (lp->state == SHAKE_ASK) {
 		err = look_up(l, lp);
 		if (err == -ECONNREFUSED)
-			again(lp, err);
+			try_again(lp, err);
 		else if (err)
-			end(lp, err);
+			end_peer(lp, err);
 	}
 }
 

@@ -60,7 +60,7 @@ struct leader {
 	uint64_t port_again;	/* ns; when to bind the missing, or NEVER */
 	unsigned int port_tries;	/* that have failed */
 	struct reg *regs;
-	uint64_t seed;			/* of hash(), random */
+	uint64_t seed;			/* of disc_hash(), random */
 	struct waiter *bucket[BUCKETS];
 	struct waiter **tail[BUCKETS];
 	struct question *first, **last;
@@ -93,12 +93,13 @@ uint64_t leader_hash(uint64_t seed, const uint8_t *disc, uint32_t len)
 	return h ^ h >> 32;
 }
 
-static uint32_t hash(const struct leader *h, const uint8_t *disc, uint32_t len)
+static uint32_t disc_hash(const struct leader *h, const uint8_t *disc,
+			  uint32_t len)
 {
 	return (uint32_t)(leader_hash(h->seed, disc, len) % BUCKETS);
 }
 
-static void expect(void *arg, uint64_t id)
+static void expect_link(void *arg, uint64_t id)
 {
 	struct leader *h = arg;
 
@@ -106,7 +107,7 @@ static void expect(void *arg, uint64_t id)
 		h->expected[h->expects++] = id;
 }
 
-static void unexpect(struct leader *h, uint64_t id)
+static void unexpect_link(struct leader *h, uint64_t id)
 {
 	uint32_t i;
 
@@ -202,10 +203,10 @@ static void add_port(struct link *l, struct leader *h,
 	open_port(l, h, i);
 }
 
-static struct waiter *find(struct leader *h, const struct reg *reg,
-			   const uint8_t *disc, uint32_t len)
+static struct waiter *find_waiter(struct leader *h, const struct reg *reg,
+				  const uint8_t *disc, uint32_t len)
 {
-	struct waiter *w = h->bucket[hash(h, disc, len)];
+	struct waiter *w = h->bucket[disc_hash(h, disc, len)];
 
 	while (w && (w->reg != reg || w->len != len ||
 		     memcmp(w->disc, disc, len)))
@@ -216,10 +217,10 @@ static struct waiter *find(struct leader *h, const struct reg *reg,
 static void waiter_add(struct leader *h, struct reg *reg, const uint8_t *disc,
 		       uint32_t len)
 {
-	uint32_t b = hash(h, disc, len);
+	uint32_t b = disc_hash(h, disc, len);
 	struct waiter *w;
 
-	if (reg->waiting >= WAITERS_MAX || find(h, reg, disc, len))
+	if (reg->waiting >= WAITERS_MAX || find_waiter(h, reg, disc, len))
 		return;
 	w = calloc(1, sizeof(*w));
 	if (!w)
@@ -241,14 +242,14 @@ static void waiter_unlink(struct leader *h, struct waiter *w)
 	if (w->next)
 		w->next->prev = w->prev;
 	else
-		h->tail[hash(h, w->disc, w->len)] = w->prev;
+		h->tail[disc_hash(h, w->disc, w->len)] = w->prev;
 	*w->prev = w->next;
 }
 
 static void waiter_remove(struct leader *h, struct reg *reg,
 			  const uint8_t *disc, uint32_t len)
 {
-	struct waiter *w = find(h, reg, disc, len), **p;
+	struct waiter *w = find_waiter(h, reg, disc, len), **p;
 
 	if (!w)
 		return;
@@ -340,7 +341,7 @@ int leader_start(struct link *l, int fd)
 	for (w = l->waits; w; w = w->next)
 		waiter_add(h, own, w->disc, w->len);
 	h->grace = sock_now() + LINK_GRACE_MS * 1000000ull;
-	h->counted = query_each(l, expect, h);
+	h->counted = query_each(l, expect_link, h);
 	if (h->counted && !h->expects)
 		h->grace = 0;
 	return 0;
@@ -379,8 +380,8 @@ void leader_stop(struct link *l)
 	l->leader = NULL;
 }
 
-static int ask(struct leader *h, uint64_t key, uint32_t token,
-	       const uint8_t *disc, uint32_t len)
+static int ask_question(struct leader *h, uint64_t key, uint32_t token,
+			const uint8_t *disc, uint32_t len)
 {
 	struct question *q;
 
@@ -402,7 +403,7 @@ static int ask(struct leader *h, uint64_t key, uint32_t token,
 
 void leader_ask(struct link *l, const struct link_peer *lp)
 {
-	ask(l->leader, OWN, lp->token, lp->disc, lp->disc_len);
+	ask_question(l->leader, OWN, lp->token, lp->disc, lp->disc_len);
 	l->dirty = 1;
 }
 
@@ -416,8 +417,8 @@ void leader_waiting(struct link *l, const uint8_t *disc, uint32_t len,
 }
 
 /* The answer to a question; reg is NULL when nothing waits. */
-static void answer(struct link *l, const struct question *q,
-		   const struct reg *reg)
+static void answer_question(struct link *l, const struct question *q,
+			    const struct reg *reg)
 {
 	struct conn *c;
 	struct frame f;
@@ -445,7 +446,7 @@ static void answer(struct link *l, const struct question *q,
 static struct reg *find_for(struct link *l, const struct question *q)
 {
 	const struct leader *h = l->leader;
-	struct waiter *w = h->bucket[hash(h, q->disc, q->len)];
+	struct waiter *w = h->bucket[disc_hash(h, q->disc, q->len)];
 	struct conn *c = conn_find(l, q->key);
 	struct sock_addr a = { .len = sizeof(a.any) };
 
@@ -477,7 +478,7 @@ void leader_settle(struct link *l, uint64_t now)
 		if (!q->next)
 			h->last = p;
 		h->questions--;
-		answer(l, q, reg);
+		answer_question(l, q, reg);
 		free(q);
 	}
 }
@@ -535,7 +536,7 @@ static void register_reg(struct link *l, struct conn *c, const struct frame *f)
 		leader_lost(l, c);
 }
 
-static void list(struct link *l, struct conn *c)
+static void list_regs(struct link *l, struct conn *c)
 {
 	const struct reg *reg, *same;
 	struct frame f;
@@ -567,15 +568,15 @@ void leader_frame(struct link *l, struct conn *c, const struct frame *f)
 	if (f->type == FRAME_REGISTER && !reg)
 		register_reg(l, c, f);
 	else if (f->type == FRAME_ASK)
-		err = ask(h, key, f->b.token, f->text, f->b.text_len);
+		err = ask_question(h, key, f->b.token, f->text, f->b.text_len);
 	else if (f->type == FRAME_LIST)
-		list(l, c);
+		list_regs(l, c);
 	else if (f->type == FRAME_WAITING && reg && f->b.code)
 		waiter_add(h, reg, f->text, f->b.text_len);
 	else if (f->type == FRAME_WAITING && reg)
 		waiter_remove(h, reg, f->text, f->b.text_len);
 	else if (f->type == FRAME_READY && reg)
-		unexpect(h, reg->id);
+		unexpect_link(h, reg->id);
 	else
 		err = -EPROTO;
 	h->fresh = 1;

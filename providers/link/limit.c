@@ -59,7 +59,8 @@ void limit_source_of(struct limit_source *s, int fd)
 	}
 }
 
-static int same(const struct limit_source *a, const struct limit_source *b)
+static int same_source(const struct limit_source *a,
+		       const struct limit_source *b)
 {
 	return !memcmp(a, b, sizeof(*a));
 }
@@ -75,7 +76,7 @@ int limit_takes(struct link *l, const struct conn *c)
 		return 1;
 	for (lp = l->peers; lp; lp = lp->next) {
 		all++;
-		from += (uint32_t)same(&lp->from, &c->from);
+		from += (uint32_t)same_source(&lp->from, &c->from);
 	}
 	if (all < l->most && from < most_of_one(l))
 		return 1;
@@ -101,7 +102,7 @@ struct conn *limit_victim(const struct link *l)
 	for (c = l->oldest; c; c = c->newer) {
 		n = 0;
 		for (other = c; other; other = other->newer)
-			n += (uint32_t)same(&other->from, &c->from);
+			n += (uint32_t)same_source(&other->from, &c->from);
 		if (n > most) {
 			most = n;
 			victim = c;

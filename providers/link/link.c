@@ -281,7 +281,7 @@ void link_wake(struct link *l)
 	syscall(SYS_write, l->event, &one, sizeof(one));
 }
 
-static void drain(int fd)
+static void drain_event(int fd)
 {
 	uint64_t count;
 
@@ -314,10 +314,10 @@ void link_wait(struct link *l, uint64_t ns)
 	 * wake-up from the one that is still to come here.
 	 */
 	if (n == 1 && e.data.u64 == KEY_WAKE)
-		drain(l->event);
+		drain_event(l->event);
 }
 
-static void lost(struct link *l, struct conn *c, int err)
+static void conn_lost(struct link *l, struct conn *c, int err)
 {
 	if (err == -EMFILE)
 		link_tell(l, MSG_LINK_FILES, err);
@@ -367,7 +367,7 @@ static void take_frames(struct link *l, struct conn *c, uint64_t key)
 	for (i = 0; i < most; i++) {
 		n = conn_next(c, buf, &f);
 		if (n < 0)
-			lost(l, c, n);
+			conn_lost(l, c, n);
 		if (n <= 0)
 			return;
 		take_frame(l, c, &f);
@@ -399,7 +399,7 @@ static void take_event(struct link *l, struct conn *c, uint64_t key,
 	if (!err && c->writing && (events & EPOLLOUT))
 		err = conn_flush(l, c);
 	if (err)
-		lost(l, c, err);
+		conn_lost(l, c, err);
 	else if (events & ~(uint32_t)EPOLLOUT)
 		take_frames(l, c, key);
 }
@@ -410,7 +410,7 @@ static void run_timers(struct link *l)
 	uint32_t i;
 
 	while (l->oldest && now - l->oldest->since >= STRANGER_MS * 1000000ull)
-		lost(l, l->oldest, -ETIMEDOUT);
+		conn_lost(l, l->oldest, -ETIMEDOUT);
 	if (l->resume <= now) {
 		l->resume = NEVER;
 		for (i = 0; i < l->conns; i++)
@@ -432,7 +432,7 @@ static void take_death(struct link *l, uint64_t key)
 		c = conn_find(l, key);
 	}
 	if (c)
-		lost(l, c, -ECONNRESET);
+		conn_lost(l, c, -ECONNRESET);
 }
 
 static int take_events(struct link *l, const struct epoll_event *e, int n)
@@ -447,7 +447,7 @@ static int take_events(struct link *l, const struct epoll_event *e, int n)
 			continue;
 		did++;
 		if (e[i].data.u64 == KEY_TIMER) {
-			drain(l->timer);
+			drain_event(l->timer);
 			l->timer_at = NEVER;
 		} else if (e[i].data.u64 & KEY_DEATH) {
 			take_death(l, e[i].data.u64 & ~KEY_DEATH);

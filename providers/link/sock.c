@@ -97,7 +97,7 @@ int sock_error(int fd)
 	return -err;
 }
 
-static int is(int fd, short events)
+static int has_events(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 	struct timespec t = { 0, 0 };
@@ -107,12 +107,12 @@ static int is(int fd, short events)
 
 int sock_ended(int fd)
 {
-	return is(fd, POLLRDHUP);
+	return has_events(fd, POLLRDHUP);
 }
 
 int sock_readable(int fd)
 {
-	return is(fd, POLLIN);
+	return has_events(fd, POLLIN);
 }
 
 int sock_cred(int fd, uid_t *uid, pid_t *pid)
@@ -128,7 +128,7 @@ int sock_cred(int fd, uid_t *uid, pid_t *pid)
 	return 0;
 }
 
-static void set(int fd, int level, int option, int value)
+static void set_option(int fd, int level, int option, int value)
 {
 	setsockopt(fd, level, option, &value, sizeof(value));
 }
@@ -144,18 +144,18 @@ int sock_bind_source(int fd, const struct sock_addr *a)
 		return 0;
 	/* Both families have the port at the same place. */
 	in->sin_port = 0;
-	set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+	set_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
 	return syscall(SYS_bind, fd, &from.sa, from.len) ? -errno : 0;
 }
 
 void sock_tune_tcp(int fd)
 {
-	set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-	set(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEP_IDLE_S);
-	set(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEP_INTERVAL_S);
-	set(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEP_PROBES);
-	set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, SILENT_MS);
+	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEP_IDLE_S);
+	set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEP_INTERVAL_S);
+	set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEP_PROBES);
+	set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, SILENT_MS);
 }
 
 ssize_t sock_send(int fd, const void *buf, size_t len, const int *files,
