@@ -9,7 +9,7 @@
 #include "fast.h"
 #include "shm.h"
 
-static ALWAYS_INLINE struct shm_peer *priv(struct eng_peer *p)
+static ALWAYS_INLINE struct shm_peer *peer_priv(struct eng_peer *p)
 {
 	return (struct shm_peer *)(void *)p->priv;
 }
@@ -20,18 +20,18 @@ static ALWAYS_INLINE struct shm_nic *nic_priv(struct eng_nic *nic)
 }
 
 /* Everything is done but that a thread sleeps for the lock. */
-static __attribute__((noinline)) VIP_RETURN unlocked(struct eng_lock *l)
+static __attribute__((noinline)) VIP_RETURN unlock_slow(struct eng_lock *l)
 {
 	eng_unlock_slow(l);
 	return VIP_SUCCESS;
 }
 
-static ALWAYS_INLINE VIP_RETURN drop(struct eng_lock *l)
+static ALWAYS_INLINE VIP_RETURN drop_lock(struct eng_lock *l)
 {
 	if (unlikely(atomic_fetch_sub_explicit(&l->word, ENG_LOCK_HELD,
 					       memory_order_release) !=
 		     ENG_LOCK_HELD))
-		return unlocked(l);
+		return unlock_slow(l);
 	return VIP_SUCCESS;
 }
 
@@ -52,7 +52,7 @@ static __attribute__((noinline)) VIP_RETURN sent_doorbell(struct eng_vi *v,
 {
 	struct eng_nic *nic = eng_vi_nic(v);
 
-	shm_ring_doorbell(priv(v->quick));
+	shm_ring_doorbell(peer_priv(v->quick));
 	if (v->q[VIPL_SENDQ].watched)
 		eng_tell(nic, v, &v->q[VIPL_SENDQ], i);
 	eng_leave(nic);
@@ -60,8 +60,8 @@ static __attribute__((noinline)) VIP_RETURN sent_doorbell(struct eng_vi *v,
 }
 
 /* Into one line, which is there: left > 1 is it and the zero behind it. */
-static ALWAYS_INLINE void put(struct ring_out *o, const struct eng_vi *v,
-			      uint32_t i, uint64_t addr, uint64_t len)
+static ALWAYS_INLINE void put_line(struct ring_out *o, const struct eng_vi *v,
+				   uint32_t i, uint64_t addr, uint64_t len)
 {
 	struct ring_line *at = o->at;
 	struct eng_plain *h = (struct eng_plain *)(void *)at->bytes;
@@ -125,10 +125,10 @@ VIP_RETURN shm_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	len = eng_fast_sendable(v, peer, i, desc, mem, &addr);
 	if (unlikely(!len))
 		return post_send_held(v, desc, mem);
-	p = priv(peer);
+	p = peer_priv(peer);
 	if (unlikely(p->out.left <= 1))
 		return post_send_held(v, desc, mem);
-	put(&p->out, v, i, addr, len);
+	put_line(&p->out, v, i, addr, len);
 	eng_fast_sent(q, desc, i, len);
 	if (unlikely(atomic_load_explicit(&p->out.ring->idle,
 					  memory_order_relaxed) ||
@@ -137,7 +137,7 @@ VIP_RETURN shm_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
 		return sent_doorbell(v, i);
 	if (unlikely(q->watched))
 		return sent_watched(v, i);
-	return drop(&eng_vi_nic(v)->lock);
+	return drop_lock(&eng_vi_nic(v)->lock);
 }
 
 VIP_RETURN shm_post_recv(struct vipl_vi *obj, VIP_VI_HANDLE h,
@@ -152,7 +152,7 @@ VIP_RETURN shm_post_recv(struct vipl_vi *obj, VIP_VI_HANDLE h,
 		return eng_post_recv_held(obj, h, desc, mem);
 	if (unlikely(!eng_fast_post_recv(v, desc, mem)))
 		return post_recv_held(v, desc, mem);
-	return drop(&nic->lock);
+	return drop_lock(&nic->lock);
 }
 
 VIP_RETURN shm_send_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
@@ -164,7 +164,7 @@ VIP_RETURN shm_send_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	if (unlikely(eng_lock_missed(&q->lock)))
 		return eng_send_done(obj, h, out);
 	if (likely(eng_fast_take(q, h, out)))
-		return drop(&q->lock);
+		return drop_lock(&q->lock);
 	eng_lock_drop(&q->lock);
 	return eng_send_done(obj, h, out);
 }
@@ -189,7 +189,7 @@ page_taken(struct eng_nic *nic, struct eng_lock *l, struct ring_in *in)
 	if (in->head - in->published >= RING_HEAD_STEP)
 		ring_publish_head(in);
 	eng_lock_drop(l);
-	return drop(&nic->lock);
+	return drop_lock(&nic->lock);
 }
 
 static __attribute__((noinline)) VIP_RETURN
@@ -229,7 +229,7 @@ VIP_RETURN shm_recv_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 		     !--nic_priv(nic)->turn || !v->quick))
 		return recv_done_held(v, out);
 	/* The ring of its own peer first; the engine looks at all. */
-	p = priv(v->quick);
+	p = peer_priv(v->quick);
 	at = p->in.at;
 	word = atomic_load_explicit(&at->word, memory_order_acquire);
 	if (word - (RING_PLAIN_WORD + 1) >= ENG_PLAIN_MAX)
@@ -248,5 +248,5 @@ VIP_RETURN shm_recv_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 					       memory_order_release) !=
 		     ENG_LOCK_HELD))
 		return unlocked_both(nic, &q->lock);
-	return drop(&nic->lock);
+	return drop_lock(&nic->lock);
 }

@@ -6,7 +6,7 @@
 
 const struct vipl_host *shm_host;
 
-static void part(struct eng_peer *peer)
+static void part_peer(struct eng_peer *peer)
 {
 	/* Packets in its ring arrive; releasing it sends DISCONNECT. */
 	(void)peer;
@@ -22,7 +22,7 @@ static const struct eng_transport transport = {
 	.close = shm_close_nic,
 	.handshake = shm_handshake,
 	.waiting = shm_waiting,
-	.part = part,
+	.part = part_peer,
 	.peer_release = shm_peer_release,
 	.xmit = shm_xmit,
 	.export_mem = shm_export_mem,

@@ -23,7 +23,7 @@
 #define MFD_NOEXEC_SEAL		0x0008U
 #endif
 
-static void *map(int file, size_t size, int prot)
+static void *map_file(int file, size_t size, int prot)
 {
 	void *p = mmap(NULL, size, prot, MAP_SHARED, file, 0);
 
@@ -88,7 +88,7 @@ int shm_map_new(const char *name, size_t size, int read_only, void **out)
 	*out = NULL;
 	err = set_size(file, size);
 	if (!err) {
-		*out = map(file, size, PROT_READ | PROT_WRITE);
+		*out = map_file(file, size, PROT_READ | PROT_WRITE);
 		err = *out ? 0 : -ENOMEM;
 	}
 	/* Kernels without it: peers could write what they should not. */
@@ -114,7 +114,8 @@ void *shm_map_theirs(int file, size_t size, int read_only)
 	    (size_t)st.st_size != size || fstatfs(file, &fs) ||
 	    fs.f_type != TMPFS_MAGIC)
 		return NULL;
-	return map(file, size, read_only ? PROT_READ : PROT_READ | PROT_WRITE);
+	return map_file(file, size,
+			read_only ? PROT_READ : PROT_READ | PROT_WRITE);
 }
 
 void shm_unmap(void *p, size_t size)

@@ -16,7 +16,7 @@
 
 #define SPACE_MAX	9999ul
 
-static uint64_t mix(uint64_t h, const void *bytes, size_t len)
+static uint64_t mix_bytes(uint64_t h, const void *bytes, size_t len)
 {
 	const uint8_t *b = bytes;
 
@@ -55,8 +55,8 @@ static void make_address(struct shm_nic *n)
 	}
 	all.uid = geteuid();
 	memcpy(all.space, n->space, sizeof(all.space));
-	half[0] = mix(0xcbf29ce484222325u, &all, sizeof(all));
-	half[1] = mix(half[0], &all, sizeof(all));
+	half[0] = mix_bytes(0xcbf29ce484222325u, &all, sizeof(all));
+	half[1] = mix_bytes(half[0], &all, sizeof(all));
 	memcpy(n->addr, half, sizeof(n->addr));
 }
 
@@ -86,13 +86,13 @@ int shm_names(struct shm_nic *n, const char *rest)
 	return 0;
 }
 
-static void devices(void (*each)(void *arg, const char *device,
-				 const char *what), void *arg)
+static void list_devices(void (*each)(void *arg, const char *device,
+				      const char *what), void *arg)
 {
 	each(arg, "shm:0", "processes of this user on this host");
 }
 
-static int explain(const char *rest, char *line, size_t size)
+static int explain_device(const char *rest, char *line, size_t size)
 {
 	unsigned long space;
 	int fd;
@@ -110,7 +110,7 @@ static int explain(const char *rest, char *line, size_t size)
 	return 0;
 }
 
-static struct shm_nic *of(struct vipl_nic *nic)
+static struct shm_nic *nic_of(struct vipl_nic *nic)
 {
 	return eng_nic_priv(vipl_priv(nic));
 }
@@ -142,10 +142,10 @@ static void addr_format(struct vipl_nic *nic, const uint8_t *host, char *text,
 }
 
 /* "shm", "localhost", and the host's name with or without its domain. */
-static VIP_RETURN resolve(struct vipl_nic *nic, const char *name,
-			  VIP_ULONG index, uint8_t *host)
+static VIP_RETURN resolve_name(struct vipl_nic *nic, const char *name,
+			       VIP_ULONG index, uint8_t *host)
 {
-	const struct shm_nic *n = of(nic);
+	const struct shm_nic *n = nic_of(nic);
 	size_t len = strcspn(n->name, ".");
 
 	if (index ||
@@ -160,7 +160,7 @@ static VIP_RETURN resolve(struct vipl_nic *nic, const char *name,
 static VIP_RETURN name_of(struct vipl_nic *nic, const uint8_t *host,
 			  char *name, size_t size)
 {
-	const struct shm_nic *n = of(nic);
+	const struct shm_nic *n = nic_of(nic);
 
 	if (memcmp(host, n->addr, SHM_ADDR_LEN) || strlen(n->name) >= size)
 		return VIP_ERROR_NAMESERVICE;
@@ -169,10 +169,10 @@ static VIP_RETURN name_of(struct vipl_nic *nic, const uint8_t *host,
 }
 
 /* There is one host; it answers by being asked. */
-static VIP_RETURN discover(struct vipl_nic *nic, struct vipl_named *out,
-			   uint32_t *n)
+static VIP_RETURN discover_hosts(struct vipl_nic *nic, struct vipl_named *out,
+				 uint32_t *n)
 {
-	const struct shm_nic *own = of(nic);
+	const struct shm_nic *own = nic_of(nic);
 
 	if (!*n)
 		return VIP_SUCCESS;
@@ -185,11 +185,11 @@ static VIP_RETURN discover(struct vipl_nic *nic, struct vipl_named *out,
 
 void shm_provider_names(struct vipl_provider *p)
 {
-	p->devices = devices;
-	p->explain = explain;
+	p->devices = list_devices;
+	p->explain = explain_device;
 	p->addr_parse = addr_parse;
 	p->addr_format = addr_format;
-	p->resolve = resolve;
+	p->resolve = resolve_name;
 	p->name_of = name_of;
-	p->discover = discover;
+	p->discover = discover_hosts;
 }

@@ -47,7 +47,7 @@ static void read_conf(struct shm_nic *n)
 		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 }
 
-static void identify(struct shm_nic *n, struct vipl_identity *id)
+static void fill_identity(struct shm_nic *n, struct vipl_identity *id)
 {
 	/* The name that opens the NIC again. */
 	memcpy(id->name, "shm:", 5);
@@ -91,7 +91,7 @@ VIP_RETURN shm_open_nic(struct eng_nic *nic, const char *rest,
 		shm_host->msg(MSG_SHM_SOCKET, n->space, why);
 		return VIP_ERROR_RESOURCE;
 	}
-	identify(n, id);
+	fill_identity(n, id);
 	return VIP_SUCCESS;
 }
 
@@ -233,7 +233,7 @@ static int work_on(struct shm_peer *p)
 	return did;
 }
 
-static int work(struct shm_nic *n)
+static int work_on_peers(struct shm_nic *n)
 {
 	struct shm_peer *p, *list = n->work;
 	int did = 0;
@@ -285,7 +285,7 @@ int shm_progress(struct eng_nic *nic, unsigned int budget)
 	if (atomic_load_explicit(&n->doorbell->sum, memory_order_relaxed))
 		did += take_doorbells(n);
 	if (n->work)
-		did += work(n);
+		did += work_on_peers(n);
 	if (n->look || ++n->calls >= LINK_TURN) {
 		n->look = 0;
 		n->calls = 0;
@@ -296,7 +296,7 @@ int shm_progress(struct eng_nic *nic, unsigned int budget)
 }
 
 /* Idle rings in turn: a peer that spoils the doorbells does no lasting harm. */
-static int sweep(struct shm_nic *n)
+static int sweep_rings(struct shm_nic *n)
 {
 	struct shm_peer *p;
 	uint32_t i, found = 0;
@@ -313,7 +313,7 @@ static int sweep(struct shm_nic *n)
 	return found;
 }
 
-static int something(struct shm_nic *n)
+static int has_arrivals(struct shm_nic *n)
 {
 	const struct shm_peer *p;
 	uint32_t i;
@@ -322,7 +322,7 @@ static int something(struct shm_nic *n)
 		if (ring_next(&n->polled[i]->in) ||
 		    ring_starved(&n->polled[i]->in))
 			return 1;
-	if (atomic_load(&n->doorbell->sum) || sweep(n))
+	if (atomic_load(&n->doorbell->sum) || sweep_rings(n))
 		return 1;
 	for (p = n->work; p; p = p->next_work)
 		if (!p->starves || p->bad || shm_has_room(p) ||
@@ -341,7 +341,7 @@ int shm_arm(struct eng_nic *nic)
 		/* Pairs with that of shm_ring_doorbell(). */
 		atomic_thread_fence(memory_order_seq_cst);
 	}
-	if (!something(n))
+	if (!has_arrivals(n))
 		return 0;
 	shm_disarm(nic);
 	return 1;

@@ -56,7 +56,7 @@ static void give_slot(struct shm_peer *p)
 }
 
 /* The peer's private part as it begins; what it has already stays. */
-static int prepare(struct shm_nic *n, struct eng_peer *peer)
+static int prepare_peer(struct shm_nic *n, struct eng_peer *peer)
 {
 	struct shm_peer *p = eng_peer_priv(peer);
 	void *ring;
@@ -169,7 +169,7 @@ static void on_hello(void *nic, void *peer, struct eng_hello *mine)
 	struct shm_peer *p = eng_peer_priv(peer);
 
 	/* Without a ring there are no files: the other end refuses. */
-	int err = prepare(nic, peer);
+	int err = prepare_peer(nic, peer);
 
 	if (err)
 		link_tell(p->n->link, MSG_SHM_RING, err);
@@ -192,7 +192,7 @@ static void *on_came(void *nic, void *peer, struct link_peer *lp,
 		return NULL;
 	}
 	p = eng_peer_priv(e);
-	err = prepare(n, e);
+	err = prepare_peer(n, e);
 	p->lp = lp;
 	if (err) {
 		link_tell(n->link, MSG_SHM_RING, err);
@@ -346,7 +346,7 @@ static void set_bit(struct doorbell *b, uint32_t bit)
 		atomic_fetch_or(&b->sum, sum);
 }
 
-static void wake(struct shm_peer *p, uint32_t sleeps)
+static void wake_peer(struct shm_peer *p, uint32_t sleeps)
 {
 	p->woken = sleeps;
 	if (p->lp)
@@ -386,7 +386,7 @@ void shm_ring_doorbell(struct shm_peer *p)
 		set_bit(p->doorbell, p->bit);
 	sleeps = atomic_load(&p->status->sleeps);
 	if ((sleeps & 1) && sleeps != p->woken)
-		wake(p, sleeps);
+		wake_peer(p, sleeps);
 }
 
 int shm_starve(struct shm_peer *p, uint32_t lines)
@@ -438,7 +438,7 @@ static int is_short(const struct eng_header *h)
 }
 
 /* A few bytes in a few instructions. */
-static inline void copy(uint8_t *to, const uint8_t *from, size_t len)
+static inline void copy_few(uint8_t *to, const uint8_t *from, size_t len)
 {
 	uint64_t head, tail;
 	uint32_t first, last;
@@ -493,7 +493,7 @@ int shm_xmit(struct eng_peer *peer, const struct eng_header *h,
 		to += ENG_HEADER - RING_SHORT_HEAD;
 	}
 	if (n == 1)
-		copy(to, payload->iov_base, len);
+		copy_few(to, payload->iov_base, len);
 	else
 		for (i = 0; i < n; i++) {
 			memcpy(to, payload[i].iov_base, payload[i].iov_len);
@@ -505,8 +505,8 @@ int shm_xmit(struct eng_peer *peer, const struct eng_header *h,
 }
 
 /* A packet's bytes are at `at`; len is of the payload, and bounded. */
-static int take(struct shm_peer *p, enum ring_type type, const uint8_t *at,
-		uint32_t len)
+static int take_packet(struct shm_peer *p, enum ring_type type,
+		       const uint8_t *at, uint32_t len)
 {
 	struct eng_plain plain;
 	struct eng_header h;
@@ -572,7 +572,8 @@ int shm_poll(struct shm_peer *p, int most)
 		lines = type == RING_SHORT && (uint32_t)word <= 8 ? 1 :
 			lines_of(p, word);
 		if (!lines || (type != RING_PAD &&
-			       take(p, type, at->bytes, (uint32_t)word))) {
+			       take_packet(p, type, at->bytes,
+					   (uint32_t)word))) {
 			p->bad = 1;
 			shm_work(p);
 			break;

@@ -182,7 +182,7 @@ static ssize_t read_step(struct shm_peer *p, const struct eng_pull *pull,
 }
 
 /* Take a pull off the list; the engine has it again. */
-static void finish(struct shm_peer *p, struct eng_pull *pull, int err)
+static void finish_pull(struct shm_peer *p, struct eng_pull *pull, int err)
 {
 	struct eng_pull **at = &p->pulls;
 	struct fetch *f = pull->transport;
@@ -228,7 +228,7 @@ int shm_pull(struct eng_peer *peer, struct eng_pull *pull)
 	return 0;
 }
 
-static int ask(struct shm_peer *p, struct eng_pull *pull)
+static int ask_pull(struct shm_peer *p, struct eng_pull *pull)
 {
 	uint32_t len = pull->nsrc * (uint32_t)sizeof(*pull->src);
 	uint32_t lines = ring_lines(RING_PULL_HEAD + len);
@@ -272,10 +272,10 @@ static int work_pulls(struct shm_peer *p)
 			if (n > 0)
 				f->done += (uint64_t)n;
 			if (n < 0 && n != -EAGAIN)
-				finish(p, pull, (int)n);
+				finish_pull(p, pull, (int)n);
 			else if (f->done == pull->len)
-				finish(p, pull, 0);
-		} else if (p->asked == SHM_REQUESTS || ask(p, pull)) {
+				finish_pull(p, pull, 0);
+		} else if (p->asked == SHM_REQUESTS || ask_pull(p, pull)) {
 			break;
 		}
 		did++;
@@ -445,7 +445,7 @@ static int took_data(struct shm_peer *p, const struct pull_head *h,
 	if (!pull)
 		return -EPROTO;
 	if (h->err) {
-		finish(p, pull, -EFAULT);
+		finish_pull(p, pull, -EFAULT);
 		shm_work(p);
 		return 0;
 	}
@@ -463,7 +463,7 @@ static int took_data(struct shm_peer *p, const struct pull_head *h,
 		}
 	}
 	if (f->done == pull->len) {
-		finish(p, pull, 0);
+		finish_pull(p, pull, 0);
 		shm_work(p);
 	}
 	return 0;
