@@ -24,20 +24,20 @@ uint16_t ofi_addr_port(const struct ofi_host *h)
 	return (uint16_t)(h->port[0] << 8 | h->port[1]);
 }
 
-static int set4(struct ofi_host *h, const void *ip)
+static int set_ipv4(struct ofi_host *h, const void *ip)
 {
 	h->version = 4;
 	memcpy(h->ip, ip, 4);
 	return 0;
 }
 
-static int set6(struct ofi_host *h, const struct sockaddr_in6 *in6)
+static int set_ipv6(struct ofi_host *h, const struct sockaddr_in6 *in6)
 {
 	const struct in6_addr *ip = &in6->sin6_addr;
 	uint32_t scope = htonl(in6->sin6_scope_id);
 
 	if (IN6_IS_ADDR_V4MAPPED(ip))
-		return set4(h, ip->s6_addr + 12);
+		return set_ipv4(h, ip->s6_addr + 12);
 	h->version = 6;
 	memcpy(h->ip, ip, 16);
 	/* An address that is not link-local means the same everywhere. */
@@ -56,15 +56,15 @@ int ofi_addr_set(struct ofi_host *h, const struct sockaddr *sa, uint16_t port)
 	switch (sa->sa_family) {
 	case AF_INET:
 		memcpy(&in, sa, sizeof(in));
-		return set4(h, &in.sin_addr);
+		return set_ipv4(h, &in.sin_addr);
 	case AF_INET6:
 		memcpy(&in6, sa, sizeof(in6));
-		return set6(h, &in6);
+		return set_ipv6(h, &in6);
 	}
 	return -1;
 }
 
-static socklen_t get4(const struct ofi_host *h, struct sockaddr_storage *sa)
+static socklen_t get_ipv4(const struct ofi_host *h, struct sockaddr_storage *sa)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET };
 
@@ -74,7 +74,7 @@ static socklen_t get4(const struct ofi_host *h, struct sockaddr_storage *sa)
 	return sizeof(in);
 }
 
-static socklen_t get6(const struct ofi_host *h, struct sockaddr_storage *sa)
+static socklen_t get_ipv6(const struct ofi_host *h, struct sockaddr_storage *sa)
 {
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
 	uint32_t scope;
@@ -101,8 +101,8 @@ socklen_t ofi_addr_get(const struct ofi_host *h, int family,
 	if (family == AF_UNSPEC)
 		family = h->version == 4 ? AF_INET : AF_INET6;
 	if (family == AF_INET6)
-		return get6(h, sa);
-	return h->version == 4 ? get4(h, sa) : 0;
+		return get_ipv6(h, sa);
+	return h->version == 4 ? get_ipv4(h, sa) : 0;
 }
 
 int ofi_addr_same_ip(const struct ofi_host *a, const struct ofi_host *b)
@@ -168,7 +168,7 @@ static int split_port(char **text, uint16_t *port)
 	return 0;
 }
 
-static int parse6(struct ofi_host *h, char *text, uint16_t port)
+static int parse_ipv6(struct ofi_host *h, char *text, uint16_t port)
 {
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
 	char *scope = strchr(text, '%'), *stop;
@@ -202,7 +202,7 @@ int ofi_addr_parse(struct ofi_host *h, const char *text, uint16_t port)
 		return -1;
 	if (!bracket && inet_pton(AF_INET, p, &in.sin_addr) == 1)
 		return ofi_addr_set(h, (struct sockaddr *)&in, port);
-	return parse6(h, p, port);
+	return parse_ipv6(h, p, port);
 }
 
 /* The shorter form comes first: text has 64 bytes at least. */
@@ -282,7 +282,7 @@ static int is_idle(const struct ifaddrs *i)
 }
 
 /* How well other hosts know an interface's address; 0: not at all. */
-static int rank(const struct ifaddrs *i)
+static int rank_address(const struct ifaddrs *i)
 {
 	const struct sockaddr_in6 *in6 = (const void *)i->ifa_addr;
 
@@ -345,8 +345,9 @@ int ofi_addr_own(struct ofi_host *h, const char *interface, uint16_t port)
 	for (i = all; i; i = i->ifa_next) {
 		if (interface && strcmp(i->ifa_name, interface))
 			continue;
-		if (rank(i) > best && !ofi_addr_set(h, i->ifa_addr, port))
-			best = rank(i);
+		if (rank_address(i) > best &&
+		    !ofi_addr_set(h, i->ifa_addr, port))
+			best = rank_address(i);
 	}
 	freeifaddrs(all);
 	return best ? 0 : -1;

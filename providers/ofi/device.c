@@ -104,7 +104,7 @@ static void name_node(struct ofi_device *w)
 }
 
 /* Every address of this host, where the kernel has IPv6 of both kinds. */
-static int everywhere(struct ofi_device *w, char *why, size_t size)
+static int use_every_address(struct ofi_device *w, char *why, size_t size)
 {
 	int fd = sys_socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -159,7 +159,7 @@ int ofi_device_parse(struct ofi_device *w, const char *rest, char *why,
 	if (rest[len])
 		rc = one_place(w, rest + len + 1, why, size);
 	else if (k == &kinds[0])
-		rc = everywhere(w, why, size);
+		rc = use_every_address(w, why, size);
 	return rc;
 }
 
@@ -177,7 +177,7 @@ static int no_rdma_device(void)
 	return !found;
 }
 
-static void absent(const struct ofi_device *w, char *line, size_t size)
+static void explain_absent(const struct ofi_device *w, char *line, size_t size)
 {
 	const char *none = kinds[w->number].none;
 
@@ -210,7 +210,7 @@ int ofi_absent(const char *rest, char *line, size_t size)
 	at.domain = w.domain[0] ? w.domain : NULL;
 	err = fab_info(lib, &at, &info);
 	if (err) {
-		absent(&w, line, size);
+		explain_absent(&w, line, size);
 		return 0;
 	}
 	lib->freeinfo(info);

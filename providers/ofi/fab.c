@@ -268,7 +268,7 @@ int fab_name(struct fab *f, void *name, size_t *len)
 }
 
 /* An entry of known[] for the address: 0 or -ENOMEM. */
-static int know(struct fab *f, fi_addr_t addr)
+static int know_address(struct fab *f, fi_addr_t addr)
 {
 	struct fab_known *more;
 	size_t n = f->knowns;
@@ -293,7 +293,7 @@ int fab_insert(struct fab *f, const void *name, fi_addr_t *addr)
 
 	if (n == 1) {
 		/* Nothing was sent there: it can be removed in any case. */
-		err = know(f, *addr);
+		err = know_address(f, *addr);
 		if (!err)
 			return 0;
 		fi_av_remove(f->av, addr, 1, 0);
@@ -304,7 +304,7 @@ int fab_insert(struct fab *f, const void *name, fi_addr_t *addr)
 }
 
 /* The result of a call that sends to the address, and connects before. */
-static int tried(struct fab *f, fi_addr_t to, int err)
+static int note_tried(struct fab *f, fi_addr_t to, int err)
 {
 	if (to < f->knowns)
 		f->known[to].doubt = err != 0;
@@ -343,7 +343,7 @@ void fab_remove(struct fab *f, fi_addr_t addr, int reads)
 }
 
 /* Post idle receive slots until there are as many as wanted. */
-static void post(struct fab *f)
+static void post_slots(struct fab *f)
 {
 	struct fab_slot *s;
 
@@ -376,7 +376,7 @@ int fab_grant(struct fab *f, uint32_t n)
 		have += FAB_BLOCK;
 	}
 	f->wanted += n;
-	post(f);
+	post_slots(f);
 	return 0;
 }
 
@@ -386,7 +386,7 @@ void fab_ungrant(struct fab *f, uint32_t n)
 	f->wanted -= n;
 }
 
-static size_t gather(uint8_t *to, const struct iovec *iov, unsigned int n)
+static size_t gather_bytes(uint8_t *to, const struct iovec *iov, unsigned int n)
 {
 	size_t len = 0;
 	unsigned int i;
@@ -400,7 +400,7 @@ static size_t gather(uint8_t *to, const struct iovec *iov, unsigned int n)
 	return len;
 }
 
-static size_t length(const struct iovec *iov, unsigned int n)
+static size_t iov_length(const struct iovec *iov, unsigned int n)
 {
 	size_t len = 0;
 	unsigned int i;
@@ -419,10 +419,10 @@ static int send_slot(struct fab *f, fi_addr_t to, const struct iovec *iov,
 
 	if (!s)
 		return -EAGAIN;
-	len = gather(s->data, iov, n);
+	len = gather_bytes(s->data, iov, n);
 	s->owner = owner;
-	err = tried(f, to, (int)fi_send(f->ep, s->data, len, s->desc, to,
-					&s->op));
+	err = note_tried(f, to, (int)fi_send(f->ep, s->data, len, s->desc, to,
+					     &s->op));
 	if (!err)
 		f->send = s->next;
 	return err;
@@ -431,16 +431,16 @@ static int send_slot(struct fab *f, fi_addr_t to, const struct iovec *iov,
 int fab_send(struct fab *f, fi_addr_t to, const struct iovec *iov,
 	     unsigned int n, uint64_t owner)
 {
-	size_t len = length(iov, n);
+	size_t len = iov_length(iov, n);
 
 	if (!len || len > FAB_MSG)
 		return -EMSGSIZE;
 	if (len > f->inject)
 		return send_slot(f, to, iov, n, owner);
 	if (n > 1)
-		gather(f->scratch, iov, n);
-	return tried(f, to, (int)fi_inject(f->ep, n > 1 ? f->scratch :
-					   iov->iov_base, len, to));
+		gather_bytes(f->scratch, iov, n);
+	return note_tried(f, to, (int)fi_inject(f->ep, n > 1 ? f->scratch :
+						iov->iov_base, len, to));
 }
 
 /* A key that nothing else can guess, where keys are ours to choose. */
@@ -501,15 +501,15 @@ int fab_read_start(struct fab *f, fi_addr_t from, void *to, size_t len,
 			return err;
 		desc = fi_mr_desc(read->local);
 	}
-	err = tried(f, from, (int)fi_read(f->ep, to, len, desc, from, base,
-					  key, &read->op));
+	err = note_tried(f, from, (int)fi_read(f->ep, to, len, desc, from, base,
+					       key, &read->op));
 	if (err && read->local)
 		close_fid(&read->local->fid);
 	return err;
 }
 
 /* One completion, err 0, or a failure. */
-static void complete(struct fab *f, void *context, size_t len, int err)
+static void complete_op(struct fab *f, void *context, size_t len, int err)
 {
 	struct fab_op *op = context;
 	struct fab_slot *s = context;
@@ -524,7 +524,7 @@ static void complete(struct fab *f, void *context, size_t len, int err)
 		f->posted--;
 		s->next = f->idle;
 		f->idle = s;
-		post(f);
+		post_slots(f);
 		break;
 	case FAB_SEND:
 		s->next = f->send;
@@ -546,7 +546,7 @@ static int take_error(struct fab *f)
 
 	if (fi_cq_readerr(f->cq, &e, 0) != 1)
 		return 0;
-	complete(f, e.op_context, 0, e.err ? -e.err : -EIO);
+	complete_op(f, e.op_context, 0, e.err ? -e.err : -EIO);
 	return 1;
 }
 
@@ -557,7 +557,7 @@ unsigned int fab_progress(struct fab *f, unsigned int budget)
 	ssize_t n, i;
 
 	if (f->posted < f->wanted)
-		post(f);
+		post_slots(f);
 	while (done < budget) {
 		n = fi_cq_read(f->cq, e, FAB_BATCH);
 		if (n == -FI_EAVAIL) {
@@ -569,7 +569,7 @@ unsigned int fab_progress(struct fab *f, unsigned int budget)
 		if (n <= 0)
 			break;
 		for (i = 0; i < n; i++)
-			complete(f, e[i].op_context, e[i].len, 0);
+			complete_op(f, e[i].op_context, e[i].len, 0);
 		done += n;
 		/* No look in vain: the next turn looks again. */
 		if (n < FAB_BATCH)

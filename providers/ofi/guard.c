@@ -35,7 +35,7 @@ void ofi_leave(struct ofi_nic *n)
 	pthread_mutex_unlock(&n->guard);
 }
 
-static void hold(void)
+static void hold_guards(void)
 {
 	struct ofi_nic *n;
 
@@ -44,7 +44,7 @@ static void hold(void)
 		pthread_mutex_lock(&n->guard);
 }
 
-static void release(void)
+static void release_guards(void)
 {
 	struct ofi_nic *n;
 
@@ -64,14 +64,15 @@ static void at_exit(void)
 {
 	if (ofi_exiting())
 		return;
-	hold();
+	hold_guards();
 	atomic_store(&closed, 1);
-	release();
+	release_guards();
 }
 
 int ofi_guard_watch(void)
 {
-	return atexit(at_exit) || pthread_atfork(hold, release, in_child);
+	return atexit(at_exit) ||
+	       pthread_atfork(hold_guards, release_guards, in_child);
 }
 
 int ofi_guard_open(struct ofi_nic *n)

@@ -80,7 +80,7 @@ static void settings_off(struct setting *s, unsigned int n)
 			unsetenv(s[i].name);
 }
 
-static void *symbol(void *so, const char *name, const char *version)
+static void *find_symbol(void *so, const char *name, const char *version)
 {
 	void *p = dlvsym(so, name, version);
 
@@ -90,22 +90,22 @@ static void *symbol(void *so, const char *name, const char *version)
 	return p;
 }
 
-static void find(void *so)
+static void find_calls(void *so)
 {
 	uint32_t (*version)(void);
 
-	lib.getinfo = symbol(so, "fi_getinfo", "FABRIC_1.3");
-	lib.freeinfo = symbol(so, "fi_freeinfo", "FABRIC_1.3");
-	lib.dupinfo = symbol(so, "fi_dupinfo", "FABRIC_1.3");
-	lib.fabric = symbol(so, "fi_fabric", "FABRIC_1.1");
-	lib.strerror = symbol(so, "fi_strerror", "FABRIC_1.0");
-	version = symbol(so, "fi_version", "FABRIC_1.0");
+	lib.getinfo = find_symbol(so, "fi_getinfo", "FABRIC_1.3");
+	lib.freeinfo = find_symbol(so, "fi_freeinfo", "FABRIC_1.3");
+	lib.dupinfo = find_symbol(so, "fi_dupinfo", "FABRIC_1.3");
+	lib.fabric = find_symbol(so, "fi_fabric", "FABRIC_1.1");
+	lib.strerror = find_symbol(so, "fi_strerror", "FABRIC_1.0");
+	version = find_symbol(so, "fi_version", "FABRIC_1.0");
 	if (version)
 		lib.version = version();
 }
 
 /* Which of these does the program, or what is preloaded, have of its own? */
-static const char *replaced(void *libc, const char *const *name)
+static const char *find_replaced(void *libc, const char *const *name)
 {
 	for (; *name; name++)
 		if (dlsym(RTLD_DEFAULT, *name) != dlsym(libc, *name))
@@ -119,7 +119,7 @@ static const char *replaced(void *libc, const char *const *name)
  * one libfabric has to have that as well, since it frees what the C library has
  * allocated with it; and sanitizers do not allow RTLD_DEEPBIND. -1: both.
  */
-static int flags(void)
+static int dlopen_flags(void)
 {
 	static const char *const sanitizer[] = {
 		"__asan_init", "__hwasan_init", "__msan_init", "__tsan_init",
@@ -144,8 +144,8 @@ static int flags(void)
 	libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
 	if (!libc)
 		return 0;
-	own = replaced(libc, allocator);
-	also = own ? replaced(libc, call) : NULL;
+	own = find_replaced(libc, allocator);
+	also = own ? find_replaced(libc, call) : NULL;
 	dlclose(libc);
 	if (!also)
 		return own ? 0 : RTLD_DEEPBIND;
@@ -202,7 +202,7 @@ static void put_handlers_back(const struct sigaction *old)
 	}
 }
 
-static void load(void)
+static void load_library(void)
 {
 	struct setting s[] = {
 		/* Or libinfinipath takes SIGINT, SIGSEGV, SIGTERM and more. */
@@ -217,7 +217,7 @@ static void load(void)
 	unsigned int n = sizeof(s) / sizeof(s[0]);
 	struct sigaction old[NSIG];
 	const char *error;
-	int i, how = flags();
+	int i, how = dlopen_flags();
 	void *so;
 
 	if (how < 0)
@@ -233,7 +233,7 @@ static void load(void)
 	so = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE |
 					how);
 	if (so) {
-		find(so);
+		find_calls(so);
 		if (!problem[0])
 			first_look();
 	} else {
@@ -252,7 +252,7 @@ static void load(void)
 
 const struct ofi_lib *ofi_load(char *why, size_t size)
 {
-	pthread_once(&once, load);
+	pthread_once(&once, load_library);
 	if (!problem[0])
 		return &lib;
 	if (why)

@@ -40,7 +40,7 @@ void ofi_random(void *buf, size_t len)
  * program without standard output would print into one: numbers that are free
  * now lead nowhere from here on.
  */
-static void occupy(void)
+static void occupy_stdio(void)
 {
 	int fd;
 
@@ -67,7 +67,7 @@ static int open_fab(struct ofi_nic *n, char *why, size_t size)
 	if (!lib)
 		return -ENOENT;
 	n->max = lib->universe && n->device.number ? lib->universe : PEERS_MAX;
-	occupy();
+	occupy_stdio();
 	err = fab_open(&n->fab, lib, &at, &events, n, why, size);
 	if (err == -FI_ENODATA)
 		ofi_absent(n->device.word, why, size);
@@ -134,7 +134,7 @@ static int open_link(struct ofi_nic *n, char *why, size_t size)
 	return err;
 }
 
-static void identify(struct ofi_nic *n, struct vipl_identity *id)
+static void fill_identity(struct ofi_nic *n, struct vipl_identity *id)
 {
 	snprintf(id->name, sizeof(id->name), "ofi:%s", n->device.word);
 	memset(id->addr, 0, sizeof(id->addr));
@@ -186,7 +186,7 @@ static VIP_RETURN ofi_open(struct eng_nic *nic, const char *rest,
 		return VIP_ERROR_RESOURCE;
 	}
 	n->open = 1;
-	identify(n, id);
+	fill_identity(n, id);
 	return VIP_SUCCESS;
 }
 

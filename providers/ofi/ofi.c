@@ -16,7 +16,7 @@ static struct ofi_nic *nic_of(struct vipl_nic *nic)
 	return ofi_nic_of(vipl_priv(nic));
 }
 
-static int parse(struct vipl_nic *nic, const char *text, uint8_t *host)
+static int parse_host(struct vipl_nic *nic, const char *text, uint8_t *host)
 {
 	struct ofi_host h;
 
@@ -26,8 +26,8 @@ static int parse(struct vipl_nic *nic, const char *text, uint8_t *host)
 	return 0;
 }
 
-static void format(struct vipl_nic *nic, const uint8_t *host, char *text,
-		   size_t size)
+static void format_host(struct vipl_nic *nic, const uint8_t *host, char *text,
+			size_t size)
 {
 	struct ofi_host h;
 
@@ -41,8 +41,8 @@ static int is_own_name(const struct ofi_nic *n, const char *name)
 	return n->host_name[0] && !strcasecmp(n->host_name, name);
 }
 
-static VIP_RETURN resolve(struct vipl_nic *nic, const char *name,
-			  VIP_ULONG index, uint8_t *host)
+static VIP_RETURN resolve_name(struct vipl_nic *nic, const char *name,
+			       VIP_ULONG index, uint8_t *host)
 {
 	struct ofi_nic *n = nic_of(nic);
 	struct ofi_host h = n->host;
@@ -107,8 +107,8 @@ static void list_host(struct vipl_named *out, const struct ofi_host *h)
  * There is no asking of all hosts on a network of IP: known are this one and
  * those that this handle has connections with, whose links tell that they live.
  */
-static VIP_RETURN discover(struct vipl_nic *nic, struct vipl_named *out,
-			   uint32_t *n)
+static VIP_RETURN discover_hosts(struct vipl_nic *nic, struct vipl_named *out,
+				 uint32_t *n)
 {
 	struct ofi_nic *own = nic_of(nic);
 	uint32_t i, room = *n;
@@ -156,11 +156,11 @@ const struct vipl_provider *vipl_provider_init(uint32_t abi,
 	ops.version = VIPL_RELEASE;
 	ops.devices = ofi_devices;
 	ops.explain = ofi_explain;
-	ops.addr_parse = parse;
-	ops.addr_format = format;
-	ops.resolve = resolve;
+	ops.addr_parse = parse_host;
+	ops.addr_format = format_host;
+	ops.resolve = resolve_name;
 	ops.name_of = name_of;
-	ops.discover = discover;
+	ops.discover = discover_hosts;
 	ops.fork_child = fork_child;
 	return &ops;
 }

@@ -36,7 +36,7 @@ static void fill_head(struct ofi_peer *p, struct ofi_head *head,
  * The result of fab_send(). EAGAIN is no news while the connection is made;
  * after OFI_STUCK_NS it is a peer that cannot be reached.
  */
-static int sent(struct ofi_peer *p, int err)
+static int note_sent(struct ofi_peer *p, int err)
 {
 	uint64_t now;
 
@@ -65,11 +65,11 @@ int ofi_control(struct ofi_peer *p, enum ofi_type type)
 	struct iovec v = { &head, sizeof(head) };
 
 	fill_head(p, &head, type);
-	return sent(p, fab_send(&p->on->fab, p->to, &v, 1, OWNER(p)));
+	return note_sent(p, fab_send(&p->on->fab, p->to, &v, 1, OWNER(p)));
 }
 
-static int put(struct ofi_peer *p, const struct eng_header *h,
-	       const struct iovec *payload, unsigned int n)
+static int put_packet(struct ofi_peer *p, const struct eng_header *h,
+		      const struct iovec *payload, unsigned int n)
 {
 	struct ofi_head head;
 	struct iovec v[2 + ENG_SRC_SEGS];
@@ -82,7 +82,7 @@ static int put(struct ofi_peer *p, const struct eng_header *h,
 	v[1].iov_len = sizeof(*h);
 	if (n)
 		memcpy(v + 2, payload, n * sizeof(*payload));
-	err = sent(p, fab_send(&p->on->fab, p->to, v, n + 2, OWNER(p)));
+	err = note_sent(p, fab_send(&p->on->fab, p->to, v, n + 2, OWNER(p)));
 	if (!err)
 		p->credits--;
 	return err;
@@ -99,7 +99,7 @@ int ofi_xmit(struct eng_peer *peer, const struct eng_header *h,
 	/* The engine hears of a lost peer soon, and of a closed guard never. */
 	if (p->state == OFI_UP && p->heard && p->credits &&
 	    ofi_enter(p->on)) {
-		err = put(p, h, payload, n);
+		err = put_packet(p, h, payload, n);
 		ofi_leave(p->on);
 	}
 	if (err)
@@ -107,7 +107,7 @@ int ofi_xmit(struct eng_peer *peer, const struct eng_header *h,
 	return err ? -EAGAIN : 0;
 }
 
-static void packet(struct ofi_peer *p, const uint8_t *data, size_t len)
+static void take_packet(struct ofi_peer *p, const uint8_t *data, size_t len)
 {
 	struct eng_header h;
 
@@ -128,7 +128,7 @@ static void packet_came(struct ofi_peer *p, const uint8_t *data, size_t len)
 	}
 	if (++p->owed >= p->grant / 2)
 		ofi_due(p);
-	packet(p, data, len);
+	take_packet(p, data, len);
 }
 
 /* All credits that are out come back, and no more. */

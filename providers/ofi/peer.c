@@ -28,7 +28,8 @@ _Static_assert(sizeof(struct ofi_hello) <= sizeof(((struct eng_hello *)0)->data)
 	       "it fits");
 
 /* An index for the peer, and a buffer for each message that it may send. */
-static int begin(struct ofi_nic *n, struct ofi_peer *p, struct eng_peer *eng)
+static int begin_peer(struct ofi_nic *n, struct ofi_peer *p,
+		      struct eng_peer *eng)
 {
 	uint32_t i, grant = n->count < 32 ? OFI_GRANT : OFI_GRANT_MIN;
 	struct ofi_peer **more;
@@ -95,8 +96,9 @@ static int socket_host(const struct link_peer *lp, struct ofi_host *h)
  * hello cannot send this process anywhere else. An interface's number means
  * nothing on another host.
  */
-static int translate(struct ofi_nic *n, const struct link_peer *lp,
-		     const struct ofi_hello *h, struct sockaddr_storage *sa)
+static int translate_address(struct ofi_nic *n, const struct link_peer *lp,
+			     const struct ofi_hello *h,
+			     struct sockaddr_storage *sa)
 {
 	int family = n->fab.info->addr_format == FI_SOCKADDR_IN ? AF_INET :
 								  AF_INET6;
@@ -147,8 +149,8 @@ static int is_self(struct ofi_nic *n, const struct ofi_hello *h)
 	       !memcmp(name, h->name, len);
 }
 
-static int insert(struct ofi_peer *p, struct link_peer *lp,
-		  const struct ofi_hello *h)
+static int insert_address(struct ofi_peer *p, struct link_peer *lp,
+			  const struct ofi_hello *h)
 {
 	struct ofi_nic *n = p->on;
 	struct sockaddr_storage sa;
@@ -164,7 +166,7 @@ static int insert(struct ofi_peer *p, struct link_peer *lp,
 		return -EHOSTUNREACH;
 	}
 	if (n->device.ip) {
-		err = translate(n, lp, h, &sa);
+		err = translate_address(n, lp, h, &sa);
 		if (err)
 			return err;
 		name = &sa;
@@ -179,7 +181,7 @@ static int take_hello(struct ofi_peer *p, struct link_peer *lp,
 	int err = get_hello(theirs, &h);
 
 	if (!err)
-		err = insert(p, lp, &h);
+		err = insert_address(p, lp, &h);
 	if (err)
 		return err;
 	p->lp = lp;
@@ -231,7 +233,7 @@ static struct ofi_peer *new_peer(struct ofi_nic *n, struct link_peer *lp,
 	eng = eng_peer_new(n->eng, addr);
 	if (!eng)
 		return NULL;
-	if (begin(n, ofi_peer_of(eng), eng)) {
+	if (begin_peer(n, ofi_peer_of(eng), eng)) {
 		eng_peer_down(eng, -ENOMEM);
 		return NULL;
 	}
@@ -239,7 +241,7 @@ static struct ofi_peer *new_peer(struct ofi_nic *n, struct link_peer *lp,
 	return ofi_peer_of(eng);
 }
 
-static void up(struct ofi_peer *p)
+static void set_peer_up(struct ofi_peer *p)
 {
 	p->on->fresh = ofi_now() + OFI_FRESH_NS;
 	eng_peer_up(p->eng);
@@ -262,7 +264,7 @@ static void *on_came(void *nic, void *peer, struct link_peer *lp,
 		return NULL;
 	}
 	hello_fill(p, mine);
-	up(p);
+	set_peer_up(p);
 	return p;
 }
 
@@ -281,7 +283,7 @@ static int on_answered(void *nic, void *peer, const struct eng_hello *theirs)
 	p->heard = 1;
 	p->hail = 1;
 	ofi_due(p);
-	up(p);
+	set_peer_up(p);
 	return 0;
 }
 
@@ -295,7 +297,7 @@ static void on_same(void *nic, void *peer, void *as)
 	eng_peer_same(p->eng, other->eng);
 }
 
-static void lose(struct ofi_peer *p, int err, uint64_t until)
+static void lose_peer(struct ofi_peer *p, int err, uint64_t until)
 {
 	if (p->state == OFI_DISCONNECTING || p->state == OFI_GONE)
 		return;
@@ -310,7 +312,7 @@ static void lose(struct ofi_peer *p, int err, uint64_t until)
 
 void ofi_lose(struct ofi_peer *p, int err)
 {
-	lose(p, err, 0);
+	lose_peer(p, err, 0);
 }
 
 static void on_down(void *nic, void *peer, int err)
@@ -324,7 +326,7 @@ static void on_down(void *nic, void *peer, int err)
 		eng_peer_down(p->eng, err);
 		return;
 	}
-	lose(p, err == -ESHUTDOWN ? 0 : err, ofi_now() + OFI_DRAIN_NS);
+	lose_peer(p, err == -ESHUTDOWN ? 0 : err, ofi_now() + OFI_DRAIN_NS);
 }
 
 const struct link_ops ofi_link_ops = {
@@ -336,7 +338,7 @@ const struct link_ops ofi_link_ops = {
 };
 
 /* Both ends of what a NIC has with itself have one address of libfabric's. */
-static int shared(const struct ofi_peer *p)
+static int shares_address(const struct ofi_peer *p)
 {
 	struct ofi_nic *n = p->on;
 	uint32_t i;
@@ -348,13 +350,13 @@ static int shared(const struct ofi_peer *p)
 }
 
 /* Reads that have failed, and are not taken yet, are no reads under way. */
-static void disconnect(struct ofi_peer *p)
+static void disconnect_peer(struct ofi_peer *p)
 {
 	struct fab *f = &p->on->fab;
 
 	if (p->to == FI_ADDR_UNSPEC)
 		return;
-	if (!shared(p)) {
+	if (!shares_address(p)) {
 		/* All that comes is within the credits that are out. */
 		if (fab_doubts(f, p->to))
 			while (p->reads && fab_progress(f, 64))
@@ -374,7 +376,7 @@ void ofi_disconnecting(struct ofi_peer *p, uint64_t now)
 		ofi_due(p);
 		return;
 	}
-	disconnect(p);
+	disconnect_peer(p);
 	ofi_pulls_forget(p);
 	if (!p->flushed)
 		p->flushed = now + OFI_FLUSH_NS;
@@ -406,7 +408,7 @@ int ofi_handshake(struct eng_peer *peer, const struct vipl_addr *remote)
 		return -EHOSTUNREACH;
 	if (!ofi_enter(n))
 		return -ESHUTDOWN;
-	err = begin(n, p, peer);
+	err = begin_peer(n, p, peer);
 	if (!err) {
 		p->host = host;
 		p->lp = link_handshake(n->link, (struct sockaddr *)&sa, len,
@@ -418,7 +420,7 @@ int ofi_handshake(struct eng_peer *peer, const struct vipl_addr *remote)
 	return err;
 }
 
-static void nap(void)
+static void take_nap(void)
 {
 	struct timespec t = { 0, DISCONNECT_NAP_NS };
 
@@ -444,7 +446,7 @@ void ofi_part(struct eng_peer *peer)
 			said = !err;
 		}
 		if (!ofi_progress(eng_peer_nic(peer), 64))
-			nap();
+			take_nap();
 	}
 }
 
@@ -458,12 +460,12 @@ static void off_due(struct ofi_peer *p)
 		*at = p->next_due;
 }
 
-static void flush(struct ofi_peer *p)
+static void flush_peer(struct ofi_peer *p)
 {
 	uint64_t end = ofi_now() + FLUSH_NS;
 
 	ofi_pulls_forget(p);
-	disconnect(p);
+	disconnect_peer(p);
 	while (p->reads && ofi_now() < end)
 		fab_progress(&p->on->fab, 64);
 	fab_ungrant(&p->on->fab, p->grant + OFI_RESERVE);
@@ -482,7 +484,7 @@ void ofi_peer_release(struct eng_peer *peer)
 		link_drop(p->lp);
 	p->lp = NULL;
 	if (ofi_enter(n)) {
-		flush(p);
+		flush_peer(p);
 		n->peer[p->index] = NULL;
 		ofi_leave(n);
 	}

@@ -79,12 +79,12 @@ void ofi_pulls_free(struct ofi_nic *n)
 	n->mrs = NULL;
 }
 
-static struct mr **bucket(struct ofi_nic *n, uint64_t key)
+static struct mr **mr_bucket(struct ofi_nic *n, uint64_t key)
 {
 	return &n->mrs->bucket[(key * 0x9e3779b97f4a7c15u) >> 54];
 }
 
-static struct mr *take(struct mr **list)
+static struct mr *take_mr(struct mr **list)
 {
 	struct mr *m = *list;
 
@@ -103,7 +103,7 @@ static struct mr *new_copy(struct ofi_mrs *mrs, size_t len)
 		size++;
 	if (size == COPY_SIZES)
 		return NULL;
-	m = take(&mrs->copies[size]);
+	m = take_mr(&mrs->copies[size]);
 	if (!m)
 		return NULL;
 	m->size = size;
@@ -123,7 +123,7 @@ static struct mr *new_mr(struct ofi_nic *n, size_t len)
 		n->mrs = calloc(1, sizeof(*n->mrs));
 	if (!n->mrs)
 		return NULL;
-	return fab_pins(&n->fab) ? take(&n->mrs->idle) :
+	return fab_pins(&n->fab) ? take_mr(&n->mrs->idle) :
 				   new_copy(n->mrs, len);
 }
 
@@ -143,7 +143,7 @@ static void old_mr(struct ofi_mrs *mrs, struct mr *m)
 }
 
 /* Export memory that other ends are to read, if it is there. */
-static const void *source(struct mr *m, const void *addr, size_t len)
+static const void *export_source(struct mr *m, const void *addr, size_t len)
 {
 	if (!m->copy)
 		return eng_readable((uintptr_t)addr, len) ? addr : NULL;
@@ -161,7 +161,7 @@ int ofi_export_mem(struct eng_peer *peer, void *region, const void *addr,
 	(void)region;
 	if (!m)
 		return -ENOMEM;
-	from = source(m, addr, len);
+	from = export_source(m, addr, len);
 	if (!from) {
 		err = -EFAULT;
 	} else if (ofi_enter(n)) {
@@ -172,7 +172,7 @@ int ofi_export_mem(struct eng_peer *peer, void *region, const void *addr,
 		old_mr(n->mrs, m);
 		return err;
 	}
-	b = bucket(n, m->fab.key);
+	b = mr_bucket(n, m->fab.key);
 	m->next = *b;
 	*b = m;
 	src->base = m->fab.base;
@@ -188,7 +188,7 @@ void ofi_unexport_mem(struct eng_peer *peer, const struct eng_src *src)
 
 	if (!n->mrs)
 		return;
-	b = bucket(n, src->key);
+	b = mr_bucket(n, src->key);
 	while (*b && (*b)->fab.key != src->key)
 		b = &(*b)->next;
 	m = *b;
@@ -208,7 +208,7 @@ void ofi_unexport_mem(struct eng_peer *peer, const struct eng_src *src)
  * kill of the other end would look like an error of one message's, or not,
  * depending on which socket tells of it first.
  */
-static void finish(struct ofi_pull *t)
+static void finish_pull(struct ofi_pull *t)
 {
 	if (t->pull && t->peer->state == OFI_UP)
 		eng_pulled(t->peer->eng, t->pull, t->err);
@@ -216,7 +216,7 @@ static void finish(struct ofi_pull *t)
 }
 
 /* The next piece: contiguous at both ends. 0 if there is none. */
-static uint64_t piece(const struct ofi_pull *t, uint64_t max)
+static uint64_t next_piece(const struct ofi_pull *t, uint64_t max)
 {
 	const struct eng_pull *e = t->pull;
 	uint64_t len = t->left < max ? t->left : max;
@@ -228,7 +228,7 @@ static uint64_t piece(const struct ofi_pull *t, uint64_t max)
 }
 
 /* Past what is used up; empty segments are skipped. */
-static void advance(struct ofi_pull *t, uint64_t len)
+static void advance_pull(struct ofi_pull *t, uint64_t len)
 {
 	const struct eng_pull *e = t->pull;
 
@@ -296,7 +296,7 @@ static void not_in_use(struct ofi_nic *n, struct ofi_read *r)
 	*at = r;
 }
 
-static int ask(struct ofi_nic *n, struct ofi_pull *t)
+static int ask_read(struct ofi_nic *n, struct ofi_pull *t)
 {
 	const struct eng_pull *e = t->pull;
 	uint64_t max = fab_read_max(&n->fab), len;
@@ -310,7 +310,7 @@ static int ask(struct ofi_nic *n, struct ofi_pull *t)
 	r = idle_read(n);
 	if (!r)
 		return -ENOMEM;
-	len = piece(t, max < OFI_READ_MAX ? max : OFI_READ_MAX);
+	len = next_piece(t, max < OFI_READ_MAX ? max : OFI_READ_MAX);
 	err = fab_read_start(&n->fab, t->peer->to, r->buf, len,
 			     e->src[t->src].base + t->src_at,
 			     e->src[t->src].key, &r->fab);
@@ -323,7 +323,7 @@ static int ask(struct ofi_nic *n, struct ofi_pull *t)
 	r->len = len;
 	t->reads++;
 	t->peer->reads++;
-	advance(t, len);
+	advance_pull(t, len);
 	return 0;
 }
 
@@ -333,7 +333,7 @@ static int go_on(struct ofi_nic *n, struct ofi_pull *t)
 	int err;
 
 	while (t->left) {
-		err = ask(n, t);
+		err = ask_read(n, t);
 		if (err == -EAGAIN)
 			return err;
 		if (err) {
@@ -367,7 +367,7 @@ void ofi_pulls(struct ofi_nic *n)
 		}
 		take_off(n, at);
 		if (!t->reads)
-			finish(t);
+			finish_pull(t);
 	}
 }
 
@@ -388,7 +388,7 @@ int ofi_pull_start(struct eng_peer *peer, struct eng_pull *pull)
 	t->peer = p;
 	t->pull = pull;
 	t->left = pull->len;
-	advance(t, 0);
+	advance_pull(t, 0);
 	t->queued = 1;
 	*n->pulls_tail = t;
 	n->pulls_tail = &t->next;
@@ -420,7 +420,7 @@ void ofi_read_done(void *nic, struct fab_read *read, int err)
 	if (t->err)
 		t->left = 0;
 	if (!t->reads && !t->queued)
-		finish(t);
+		finish_pull(t);
 }
 
 void ofi_pulls_forget(struct ofi_peer *p)
