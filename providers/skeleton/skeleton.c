@@ -73,7 +73,7 @@ static TAILQ_HEAD(, nic) nics = TAILQ_HEAD_INITIALIZER(nics);
 static const struct vipl_host *host;
 
 /* Fails only where it has been told already, as often as can be counted. */
-static void tell(struct nic *nic)
+static void tell_nic(struct nic *nic)
 {
 	const uint64_t one = 1;
 
@@ -82,8 +82,8 @@ static void tell(struct nic *nic)
 }
 
 /* Lock held. NULL: no memory. */
-static struct letter *post(struct nic *nic, int kind, struct peer *from,
-			   struct peer *to, size_t len)
+static struct letter *post_letter(struct nic *nic, int kind, struct peer *from,
+				  struct peer *to, size_t len)
 {
 	struct letter *l = malloc(sizeof(*l) + len);
 
@@ -94,7 +94,7 @@ static struct letter *post(struct nic *nic, int kind, struct peer *from,
 	l->to = to;
 	l->len = len;
 	TAILQ_INSERT_TAIL(&nic->inbox, l, link);
-	tell(nic);
+	tell_nic(nic);
 	return l;
 }
 
@@ -141,7 +141,8 @@ static void nic_close(struct eng_nic *eng)
 		close(nic->event);
 }
 
-static struct disc *find(struct nic *nic, const uint8_t *bytes, uint32_t len)
+static struct disc *find_disc(struct nic *nic, const uint8_t *bytes,
+			      uint32_t len)
 {
 	struct disc *d;
 
@@ -151,14 +152,14 @@ static struct disc *find(struct nic *nic, const uint8_t *bytes, uint32_t len)
 	return d;
 }
 
-static void waiting(struct eng_nic *eng, const uint8_t *bytes, uint32_t len,
-		    int now)
+static void set_waiting(struct eng_nic *eng, const uint8_t *bytes, uint32_t len,
+			int now)
 {
 	struct nic *nic = eng_nic_priv(eng);
 	struct disc *d;
 
 	pthread_mutex_lock(&lock);
-	d = now ? malloc(sizeof(*d)) : find(nic, bytes, len);
+	d = now ? malloc(sizeof(*d)) : find_disc(nic, bytes, len);
 	if (d && now) {
 		d->len = len;
 		memcpy(d->bytes, bytes, len);
@@ -171,18 +172,18 @@ static void waiting(struct eng_nic *eng, const uint8_t *bytes, uint32_t len,
 }
 
 /* The NIC that waits for it; self only when there is no other. Lock held. */
-static struct nic *waits(const struct vipl_addr *a, struct nic *self)
+static struct nic *find_waiting(const struct vipl_addr *a, struct nic *self)
 {
 	struct nic *n;
 
 	TAILQ_FOREACH(n, &nics, link)
-		if (n != self && find(n, a->disc, a->disc_len))
+		if (n != self && find_disc(n, a->disc, a->disc_len))
 			return n;
-	return find(self, a->disc, a->disc_len) ? self : NULL;
+	return find_disc(self, a->disc, a->disc_len) ? self : NULL;
 }
 
 /* The engine's object and ours know each other. Lock held. */
-static struct peer *join(struct eng_peer *eng)
+static struct peer *join_peer(struct eng_peer *eng)
 {
 	struct peer *p = eng_peer_priv(eng);
 
@@ -192,7 +193,7 @@ static struct peer *join(struct eng_peer *eng)
 	return p;
 }
 
-static int handshake(struct eng_peer *eng, const struct vipl_addr *remote)
+static int begin_handshake(struct eng_peer *eng, const struct vipl_addr *remote)
 {
 	struct nic *nic = eng_nic_priv(eng_peer_nic(eng)), *to;
 	struct peer *p = NULL;
@@ -201,7 +202,7 @@ static int handshake(struct eng_peer *eng, const struct vipl_addr *remote)
 	if (memcmp(remote->host, address, sizeof(address)))
 		return -EHOSTUNREACH;
 	pthread_mutex_lock(&lock);
-	to = waits(remote, nic);
+	to = find_waiting(remote, nic);
 	if (to)
 		LIST_FOREACH(p, &nic->peers, link)
 			if (p->other && p->other->nic == to && !p->parted)
@@ -210,19 +211,19 @@ static int handshake(struct eng_peer *eng, const struct vipl_addr *remote)
 		err = -ENOENT;
 	else if (p)
 		eng_peer_same(eng, p->eng);
-	else if (!post(to, HELLO, join(eng), NULL, 0))
+	else if (!post_letter(to, HELLO, join_peer(eng), NULL, 0))
 		err = -ENOMEM;
 	pthread_mutex_unlock(&lock);
 	return err;
 }
 
-static void part(struct eng_peer *eng)
+static void part_peer(struct eng_peer *eng)
 {
 	struct peer *p = eng_peer_priv(eng);
 
 	pthread_mutex_lock(&lock);
 	if (p->other)
-		post(p->other->nic, PARTED, p, p->other, 0);
+		post_letter(p->other->nic, PARTED, p, p->other, 0);
 	p->parted = 1;
 	pthread_mutex_unlock(&lock);
 }
@@ -254,8 +255,8 @@ static void peer_release(struct eng_peer *eng)
 	pthread_mutex_unlock(&lock);
 }
 
-static int xmit(struct eng_peer *eng, const struct eng_header *h,
-		const struct iovec *payload, unsigned int n)
+static int xmit_packet(struct eng_peer *eng, const struct eng_header *h,
+		       const struct iovec *payload, unsigned int n)
 {
 	struct peer *p = eng_peer_priv(eng);
 	struct letter *l = NULL;
@@ -273,7 +274,7 @@ static int xmit(struct eng_peer *eng, const struct eng_header *h,
 		p->blocked = 1;
 		err = -EAGAIN;
 	} else {
-		l = post(p->other->nic, PACKET, p, p->other, len);
+		l = post_letter(p->other->nic, PACKET, p, p->other, len);
 		err = l ? 0 : -ENOMEM;
 	}
 	if (l) {
@@ -305,7 +306,7 @@ static void unexport_mem(struct eng_peer *eng, const struct eng_src *src)
 	(void)src;
 }
 
-static int pull(struct eng_peer *eng, struct eng_pull *p)
+static int copy_pull(struct eng_peer *eng, struct eng_pull *p)
 {
 	const struct eng_src *src = p->src;
 	const struct iovec *dst = p->dst;
@@ -333,7 +334,7 @@ static int pull(struct eng_peer *eng, struct eng_pull *p)
 }
 
 /* A NIC wants to be our peer. Lock held. */
-static void hello(struct eng_nic *eng, struct peer *from)
+static void take_hello(struct eng_nic *eng, struct peer *from)
 {
 	struct eng_peer *new = NULL;
 	struct peer *p;
@@ -342,21 +343,21 @@ static void hello(struct eng_nic *eng, struct peer *from)
 		new = eng_peer_new(eng, address);
 	if (!new)
 		return;
-	p = join(new);
+	p = join_peer(new);
 	p->other = from;
 	from->other = p;
 	eng_peer_up(new);
-	post(from->nic, WELCOME, p, from, 0);
+	post_letter(from->nic, WELCOME, p, from, 0);
 }
 
 /* Lock held, and dropped for a packet, which takes longer. */
-static void deliver(struct eng_nic *eng, struct letter *l)
+static void deliver_letter(struct eng_nic *eng, struct letter *l)
 {
 	struct peer *from = l->from, *to = l->to;
 
 	switch (l->kind) {
 	case HELLO:
-		hello(eng, from);
+		take_hello(eng, from);
 		break;
 	case WELCOME:
 		eng_peer_up(to->eng);
@@ -370,7 +371,7 @@ static void deliver(struct eng_nic *eng, struct letter *l)
 	case PACKET:
 		if (from && from->sent-- <= WINDOW / 2 && from->blocked) {
 			from->blocked = 0;
-			post(from->nic, ROOM, to, from, 0);
+			post_letter(from->nic, ROOM, to, from, 0);
 		}
 		pthread_mutex_unlock(&lock);
 		eng_rx(to->eng, &l->header, l->data, l->len);
@@ -378,7 +379,7 @@ static void deliver(struct eng_nic *eng, struct letter *l)
 	}
 }
 
-static int progress(struct eng_nic *eng, unsigned int budget)
+static int make_progress(struct eng_nic *eng, unsigned int budget)
 {
 	struct nic *nic = eng_nic_priv(eng);
 	struct letter *l;
@@ -387,7 +388,7 @@ static int progress(struct eng_nic *eng, unsigned int budget)
 	pthread_mutex_lock(&lock);
 	while (budget-- && (l = TAILQ_FIRST(&nic->inbox))) {
 		TAILQ_REMOVE(&nic->inbox, l, link);
-		deliver(eng, l);
+		deliver_letter(eng, l);
 		free(l);
 		did++;
 	}
@@ -396,7 +397,7 @@ static int progress(struct eng_nic *eng, unsigned int budget)
 }
 
 /* Letters that came before it are in the inbox, or were. */
-static int arm(struct eng_nic *eng)
+static int arm_nic(struct eng_nic *eng)
 {
 	struct nic *nic = eng_nic_priv(eng);
 	uint64_t count;
@@ -411,7 +412,7 @@ static int arm(struct eng_nic *eng)
 	return full;
 }
 
-static void disarm(struct eng_nic *eng)
+static void disarm_nic(struct eng_nic *eng)
 {
 	(void)eng;
 }
@@ -431,9 +432,9 @@ static void sleep_until(struct eng_nic *eng, uint64_t ns)
 }
 
 /* Without the lock: the engine may call it from inside eng_rx() and so on. */
-static void wake(struct eng_nic *eng)
+static void wake_nic(struct eng_nic *eng)
 {
-	tell(eng_nic_priv(eng));
+	tell_nic(eng_nic_priv(eng));
 }
 
 static const struct eng_transport transport = {
@@ -444,23 +445,23 @@ static const struct eng_transport transport = {
 	.flags		= ENG_ARRIVED | ENG_LAST_APART,
 	.open		= nic_open,
 	.close		= nic_close,
-	.handshake	= handshake,
-	.waiting	= waiting,
-	.part		= part,
+	.handshake	= begin_handshake,
+	.waiting	= set_waiting,
+	.part		= part_peer,
 	.peer_release	= peer_release,
-	.xmit		= xmit,
+	.xmit		= xmit_packet,
 	.export_mem	= export_mem,
 	.unexport_mem	= unexport_mem,
-	.pull		= pull,
-	.progress	= progress,
-	.arm		= arm,
-	.disarm		= disarm,
+	.pull		= copy_pull,
+	.progress	= make_progress,
+	.arm		= arm_nic,
+	.disarm		= disarm_nic,
 	.wait		= sleep_until,
-	.wake		= wake,
+	.wake		= wake_nic,
 };
 
-static void devices(void (*each)(void *arg, const char *device,
-				 const char *what), void *arg)
+static void list_devices(void (*each)(void *arg, const char *device,
+				      const char *what), void *arg)
 {
 	each(arg, "skeleton:", "NIC handles of one process, the example of a provider");
 }
@@ -475,8 +476,8 @@ static int addr_parse(struct vipl_nic *nic, const char *text, uint8_t *a)
 		      &a[1], &a[2], &a[3], &a[4], &a[5], &end) == 6 ? 0 : -1;
 }
 
-static VIP_RETURN discover(struct vipl_nic *nic, struct vipl_named *out,
-			   uint32_t *n)
+static VIP_RETURN discover_hosts(struct vipl_nic *nic, struct vipl_named *out,
+				 uint32_t *n)
 {
 	(void)nic;
 	if (*n) {
@@ -502,9 +503,9 @@ const struct vipl_provider *vipl_provider_init(uint32_t abi,
 	static struct vipl_provider p = {
 		.name		= "skeleton",
 		.version	= "1.0",
-		.devices	= devices,
+		.devices	= list_devices,
 		.addr_parse	= addr_parse,
-		.discover	= discover,
+		.discover	= discover_hosts,
 		.fork_child	= fork_child,
 	};
 
