@@ -10,6 +10,27 @@
 #include "ether/via_ether.h"
 #include "ether/proto/join.h"
 
+/*
+ * @f's bytes are in its chunks, and in @skb from @at on: hand it over with its header in
+ * one piece.  False: @skb has fewer bytes.
+ */
+static inline bool via_skb_rx_chunks(struct via_ether_nic *nic,
+				     struct sk_buff *skb,
+				     struct via_ether_frame *f, u32 at)
+{
+	u32 want = min_t(u32, f->len, VIA_WIRE_HDR_MAX);
+	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8) __uninitialized;
+
+	f->hdr = f->chunk[0].data;
+	if (unlikely(f->chunk[0].len < want)) {
+		if (skb_copy_bits(skb, at, hdr, want))
+			return false;
+		f->hdr = hdr;
+	}
+	via_ether_rx(nic, f);
+	return true;
+}
+
 /* A frame in pieces, or one that has to be copied into one piece first. */
 static noinline void via_skb_rx_pieces(struct via_ether_nic *nic,
 				       struct sk_buff *skb,
@@ -17,8 +38,7 @@ static noinline void via_skb_rx_pieces(struct via_ether_nic *nic,
 {
 	struct via_ether_chunk chunk[MAX_SKB_FRAGS + 1];
 	struct skb_shared_info *info = skb_shinfo(skb);
-	u32 want = min_t(u32, f->len, VIA_WIRE_HDR_MAX), i;
-	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8);
+	u32 i;
 
 	f->nchunks = 0;
 	f->chunk = chunk;
@@ -35,13 +55,7 @@ static noinline void via_skb_rx_pieces(struct via_ether_nic *nic,
 			.len = skb_frag_size(frag),
 		};
 	}
-	f->hdr = chunk[0].data;
-	if (unlikely(chunk[0].len < want)) {
-		if (skb_copy_bits(skb, 0, hdr, want))
-			return;
-		f->hdr = hdr;
-	}
-	via_ether_rx(nic, f);
+	via_skb_rx_chunks(nic, skb, f, 0);
 }
 
 /*
@@ -143,7 +157,6 @@ static noinline bool via_skb_rx_parts(struct via_ether_nic *nic,
 				      struct via_skb_walk *walk, u32 at, u32 len)
 {
 	struct via_ether_chunk chunk[MAX_SKB_FRAGS + 1] __uninitialized;
-	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8) __uninitialized;
 	u32 want, n;
 
 	f->len = len;
@@ -162,15 +175,7 @@ static noinline bool via_skb_rx_parts(struct via_ether_nic *nic,
 		walk->data += n;
 		walk->have -= n;
 	}
-	f->hdr = chunk[0].data;
-	n = min_t(u32, len, VIA_WIRE_HDR_MAX);
-	if (unlikely(chunk[0].len < n)) {
-		if (skb_copy_bits(skb, at, hdr, n))
-			return false;
-		f->hdr = hdr;
-	}
-	via_ether_rx(nic, f);
-	return true;
+	return via_skb_rx_chunks(nic, skb, f, at);
 }
 
 /*
