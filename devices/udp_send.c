@@ -67,7 +67,7 @@ struct sending {
 	u32 most;
 };
 
-static struct sending *train_state(struct sk_buff *skb)
+static struct sending *sending_of(struct sk_buff *skb)
 {
 	return (struct sending *)skb->cb;
 }
@@ -241,12 +241,12 @@ static bool fits_path(struct via_udp *u, struct via_udp_link *kept,
 static __always_inline void send_frame(struct via_udp *u, struct sk_buff *skb,
 				       struct dst_entry *dst, __be16 port)
 {
-	const struct via_ether_link *link = train_state(skb)->link;
+	const struct via_ether_link *link = sending_of(skb)->link;
 	struct via_udp_link *kept = link->priv;
 	bool whole = fits_path(u, kept, dst, skb->len);
 
 	/* All of it is IP's from here on. */
-	train_state(skb)->link = NULL;
+	sending_of(skb)->link = NULL;
 	if (likely(kept))
 		skb_dst_set_noref(skb, dst);
 	else
@@ -263,7 +263,7 @@ static __always_inline void send_frame(struct via_udp *u, struct sk_buff *skb,
 static __always_inline struct dst_entry *route_frame(struct via_udp *u,
 						     struct sk_buff *skb)
 {
-	const struct via_ether_link *link = train_state(skb)->link;
+	const struct via_ether_link *link = sending_of(skb)->link;
 	struct via_udp_link *kept = link->priv;
 	struct dst_entry *dst;
 
@@ -351,7 +351,7 @@ static void depart_train(struct via_udp *u, struct via_ether_tx *tx)
 {
 	struct skb_shared_info *info;
 	struct sk_buff *skb = tx->last;
-	struct sending *s = train_state(skb);
+	struct sending *s = sending_of(skb);
 
 	tx->last = NULL;
 	if (likely(s->tail)) {
@@ -373,8 +373,8 @@ static void depart_train(struct via_udp *u, struct via_ether_tx *tx)
 static bool lead_train(struct via_udp *u, struct via_ether_tx *tx,
 		       struct sk_buff *skb, struct dst_entry *dst)
 {
-	const struct via_ether_link *link = train_state(skb)->link;
-	struct sending *s = train_state(skb);
+	const struct via_ether_link *link = sending_of(skb)->link;
+	struct sending *s = sending_of(skb);
 	u32 len = skb->len;
 
 	if (!link->priv || len + via_udp_overhead(u) <= SHORT ||
@@ -425,10 +425,10 @@ static void copy_headers(struct via_udp *u, struct sk_buff *skb,
 static bool join_train(struct via_udp *u, struct sk_buff *first,
 		       struct sk_buff *skb)
 {
-	struct sending *s = train_state(first);
+	struct sending *s = sending_of(first);
 	u32 len = skb->len, hdr = via_udp_overhead(u);
 
-	if (!s->open || s->link != train_state(skb)->link || len > s->each ||
+	if (!s->open || s->link != sending_of(skb)->link || len > s->each ||
 	    first->len + len > TRAIN_BYTES)
 		return false;
 	copy_headers(u, skb, first, hdr);
@@ -489,7 +489,7 @@ static bool begin_whole(struct via_udp *u, struct via_ether_tx *tx,
 		return false;
 	skb_dst_set_noref(skb, dst);
 	dev = dst->dev;
-	s = train_state(skb);
+	s = sending_of(skb);
 	s->link = link;
 	s->each = len;
 	s->frames = 0;
@@ -507,7 +507,7 @@ static bool begin_whole(struct via_udp *u, struct via_ether_tx *tx,
 static bool joins_whole(struct sk_buff *skb, const struct via_ether_link *link,
 			u32 len)
 {
-	const struct sending *s = train_state(skb);
+	const struct sending *s = sending_of(skb);
 
 	return s->open && s->link == link && len <= s->each &&
 	       (!s->frames ||
@@ -523,32 +523,36 @@ static bool room_whole(struct via_ether_tx *tx, u32 len,
 	return buf->data;
 }
 
+/* Headers are read and written in words: may one lie behind a frame of @each bytes? */
+static bool is_aligned_behind(u32 each)
+{
+	return IS_ENABLED(CONFIG_HAVE_EFFICIENT_UNALIGNED_ACCESS) ||
+	       IS_ALIGNED(each, sizeof(u64));
+}
+
 /* @n frames, @len bytes of them, each of @each but the last one. */
 static void put_row(struct sk_buff *skb, u32 n, u32 len, u32 each)
 {
-	struct sending *s = train_state(skb);
+	struct sending *s = sending_of(skb);
 
 	via_pages_append(this_cpu_ptr(&pages), skb, len);
 	if (!s->frames)
 		s->each = each;
 	s->frames += n;
-	/* The next one's header is read and written in words. */
-	s->open = len == n * s->each &&
-		  (IS_ENABLED(CONFIG_HAVE_EFFICIENT_UNALIGNED_ACCESS) ||
-		   IS_ALIGNED(each, sizeof(u64)));
+	s->open = len == n * s->each && is_aligned_behind(each);
 }
 
 static void depart_whole(struct via_udp *u, struct via_ether_tx *tx)
 {
 	struct skb_shared_info *info;
 	struct sk_buff *skb = tx->last;
-	struct sending s = *train_state(skb);
+	struct sending s = *sending_of(skb);
 
 	tx->last = NULL;
 	if (unlikely(!s.frames))
 		return kfree_skb(skb);
 	/* IP's. */
-	memset(train_state(skb), 0, sizeof(s));
+	memset(sending_of(skb), 0, sizeof(s));
 	put_headers(u, skb, skb_dst(skb), s.link,
 		    (__force __be16)(unsigned long)tx->queue, true);
 	if (s.frames > 1) {
@@ -563,7 +567,7 @@ static void depart_whole(struct via_udp *u, struct via_ether_tx *tx)
 
 static bool is_whole(struct sk_buff *skb)
 {
-	return skb && train_state(skb)->whole;
+	return skb && sending_of(skb)->whole;
 }
 
 /* Room for a frame that goes alone, or in a train of frames. */
@@ -574,8 +578,8 @@ static bool get_frame(const struct via_ether_link *link, u32 len,
 
 	if (unlikely(!skb))
 		return false;
-	train_state(skb)->link = link;
-	train_state(skb)->whole = false;
+	sending_of(skb)->link = link;
+	sending_of(skb)->whole = false;
 	buf->data = skb->data;
 	buf->priv = skb;
 	return true;
@@ -602,7 +606,7 @@ bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
 /* How many more frames of @each bytes does the train take? */
 static u32 room_for(struct sk_buff *skb, u32 each)
 {
-	const struct sending *s = train_state(skb);
+	const struct sending *s = sending_of(skb);
 
 	return min(s->most - min(s->most, s->frames),
 		   (s->bytes - min(s->bytes, skb->len)) / each);
@@ -612,7 +616,7 @@ static u32 room_for(struct sk_buff *skb, u32 each)
 static bool joins_whole_train(struct sk_buff *skb,
 			      const struct via_ether_link *link, u32 each)
 {
-	return train_state(skb)->each == each && joins_whole(skb, link, each) &&
+	return sending_of(skb)->each == each && joins_whole(skb, link, each) &&
 	       room_for(skb, each) >= 2;
 }
 
@@ -628,11 +632,8 @@ bool via_udp_tx_get_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	u32 each = t->hdr + t->seg, n, left, i;
 	struct via_udp *u = nic->priv;
 
-	/* Headers are read and written in words. */
-	if (!IS_ENABLED(CONFIG_HAVE_EFFICIENT_UNALIGNED_ACCESS) &&
-	    !IS_ALIGNED(each, sizeof(u64)))
-		return false;
-	if (2 * each > VIA_PAGES_BYTES || (tx->last && !is_whole(tx->last)))
+	if (!is_aligned_behind(each) || 2 * each > VIA_PAGES_BYTES ||
+	    (tx->last && !is_whole(tx->last)))
 		return false;
 	if (tx->last && !joins_whole_train(tx->last, link, each))
 		depart_whole(u, tx);
