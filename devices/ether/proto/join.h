@@ -3,10 +3,10 @@
  * Frames that have come together, and whose headers say that one follows the other in
  * a message, are received as a train (via_wire_join()).  Its headers are made here.
  *
- * 1. A frame joins only if via_wire_parse() says the same of it as of the first one:
- *    what it says of the train's headers it says of the headers of each.
- * 2. Sequence number, offset and length differ from frame to frame, and are compared
- *    with what they are to be.
+ * 1. A frame joins only if via_wire_parse() would accept or refuse it as the first one,
+ *    so the verdict on the train's headers is right for each frame.
+ * 2. Sequence number, offset and length differ from frame to frame.  Each is compared
+ *    with the value that continues the train.
  * 3. A frame that asks for something is the train's last one.  Flags and
  *    acknowledgement are the last one's: it was sent last.
  *
@@ -37,7 +37,7 @@ struct via_join {
 	u8 head[VIA_WIRE_WRITE_HDR] __aligned(8);
 };
 
-/* Does a frame with these flags end what it is in? */
+/* A frame with these flags is the last one of its train. */
 static inline bool via_join_ends(const struct via_wire *w)
 {
 	return w->flags & ~VIA_WIRE_IMMEDIATE;
