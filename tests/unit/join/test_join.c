@@ -22,6 +22,8 @@ struct frame {
 	u8 room[2 * SEG];
 } __packed;
 
+static const u8 types[] = { VIA_WIRE_SEND, VIA_WIRE_WRITE, VIA_WIRE_READ_DATA };
+
 static u32 hdr_of(u8 type)
 {
 	return type == VIA_WIRE_WRITE ? VIA_WIRE_WRITE_HDR : VIA_WIRE_SEND_HDR;
@@ -45,13 +47,19 @@ static struct frame make(u8 type, u32 k, u32 len)
 	return f;
 }
 
-static bool begin(struct via_join *r, const struct frame *f, u32 len)
+static void *copy_of(const struct frame *f, u32 len)
 {
 	void *copy = malloc(len);
-	bool begun;
 
 	CU_ASSERT_FATAL(copy != NULL);
-	memcpy(copy, f, len);
+	return memcpy(copy, f, len);
+}
+
+static bool begin(struct via_join *r, const struct frame *f, u32 len)
+{
+	void *copy = copy_of(f, len);
+	bool begun;
+
 	begun = via_join_begin(r, copy, len);
 	free(copy);
 	return begun;
@@ -60,11 +68,9 @@ static bool begin(struct via_join *r, const struct frame *f, u32 len)
 static bool add(struct via_join *r, const struct frame *f, u32 len)
 {
 	struct via_join was = *r;
-	void *copy = malloc(len);
+	void *copy = copy_of(f, len);
 	bool added;
 
-	CU_ASSERT_FATAL(copy != NULL);
-	memcpy(copy, f, len);
 	added = via_join_add(r, copy, len);
 	free(copy);
 	CU_ASSERT(added || !memcmp(r, &was, sizeof(was)));
@@ -80,10 +86,8 @@ static void make_train(struct via_join *r, u8 type, u32 n)
 	memset(r, 0, sizeof(*r));
 	for (k = 0; k < n; k++) {
 		f = make(type, k, SEG);
-		if (k)
-			CU_ASSERT_FATAL(add(r, &f, hdr + SEG));
-		if (!k)
-			CU_ASSERT_FATAL(begin(r, &f, hdr + SEG));
+		CU_ASSERT_FATAL(k ? add(r, &f, hdr + SEG) :
+				    begin(r, &f, hdr + SEG));
 	}
 	CU_ASSERT_EQUAL(r->frames, n);
 }
@@ -91,9 +95,6 @@ static void make_train(struct via_join *r, u8 type, u32 n)
 /* What the class is given is the train that the frames were cut from. */
 static void is_a_train(void)
 {
-	static const u8 types[] = {
-		VIA_WIRE_SEND, VIA_WIRE_WRITE, VIA_WIRE_READ_DATA
-	};
 	struct via_frame_hdr h;
 	struct via_join r;
 	struct frame f;
@@ -302,9 +303,6 @@ static void same(const struct via_frame_hdr *all, const struct frame *f, u32 k,
  */
 static void is_checked_as_frames_are(void)
 {
-	static const u8 types[] = {
-		VIA_WIRE_SEND, VIA_WIRE_WRITE, VIA_WIRE_READ_DATA
-	};
 	u32 round, n, k, i, len[4], joined = 0, refused = 0;
 	struct via_frame_hdr h, one;
 	struct frame f[4];
@@ -312,7 +310,7 @@ static void is_checked_as_frames_are(void)
 
 	srand(1);
 	for (round = 0; round < 400000; round++) {
-		u8 type = types[rand() % 3], noise[2][2];
+		u8 type = types[rand() % sizeof(types)], noise[2][2];
 
 		for (i = 0; i < 2; i++) {
 			noise[i][0] = rand() % hdr_of(type);
