@@ -402,9 +402,9 @@ via_ether_answer_of(struct via_ether_vi *ev, u32 index)
 }
 
 /* Is the frame from the other end of this VI's connection?  A lock held. */
-static inline bool via_ether_ours(const struct via_ether_vi *ev,
-				  const struct via_frame_hdr *h,
-				  const u8 *host)
+static __always_inline bool via_ether_ours(const struct via_ether_vi *ev,
+					   const struct via_frame_hdr *h,
+					   const u8 *host)
 {
 	return likely(ev->conn.cookie == h->cookie) && h->cookie &&
 	       via_host_is(&ev->conn.remote, host);

@@ -31,10 +31,12 @@ static inline void via_host_set(struct via_host *host, const u8 *addr, u32 len)
 }
 
 /*
- * Is @addr, of as many bytes, that host?  For 6 bytes it is what
- * ether_addr_equal() does: hot paths ask.  @addr may lie anywhere.
+ * Is @addr, of as many bytes, that host?  Hot paths ask, so addresses of 6 bytes, as
+ * ether_addr_equal() does it, and of 4 are compared here: the kernel's memcmp() is a
+ * call and a loop.  @addr may lie anywhere.
  */
-static inline bool via_host_is(const struct via_host *host, const u8 *addr)
+static __always_inline bool via_host_is(const struct via_host *host,
+					const u8 *addr)
 {
 	u32 a, b;
 	u16 c, d;
@@ -45,6 +47,11 @@ static inline bool via_host_is(const struct via_host *host, const u8 *addr)
 		memcpy(&c, host->addr + sizeof(a), sizeof(c));
 		memcpy(&d, addr + sizeof(b), sizeof(d));
 		return !((a ^ b) | (c ^ d));
+	}
+	if (likely(host->len == sizeof(a))) {
+		memcpy(&a, host->addr, sizeof(a));
+		memcpy(&b, addr, sizeof(b));
+		return a == b;
 	}
 	return !memcmp(host->addr, addr, host->len);
 }
