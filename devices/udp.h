@@ -185,8 +185,6 @@ void via_udp_links_end(struct via_udp *u);
  */
 void via_udp_keep(struct dst_entry __rcu **where, u32 *cookie,
 		  struct dst_entry *dst, bool v6);
-/* The link that is kept for a host, or NULL.  RCU read side. */
-struct via_udp_link *via_udp_link_of(struct via_udp *u, const u8 *host);
 /* A route, with a reference, or NULL. */
 struct dst_entry *via_udp_look_up(const struct via_udp *u, const u8 *host);
 /* The MTU of its path may be another one: @waker looks.  BH off. */
@@ -224,6 +222,32 @@ static inline bool via_udp_same_host(const struct via_udp *u, const void *a,
 	memcpy(&x, a, sizeof(x));
 	memcpy(&y, b, sizeof(y));
 	return x == y;
+}
+
+/* Where the link to a host is.  Each datagram is looked up, from any sender. */
+static __always_inline struct hlist_head *via_udp_bucket(struct via_udp *u,
+							 const u8 *host)
+{
+	const struct via_table *t = &u->by_host;
+	u32 v4;
+
+	if (u->v6)
+		return via_table_list(t, via_table_hash(t, host,
+							sizeof(struct in6_addr)));
+	memcpy(&v4, host, sizeof(v4));
+	return via_table_list(t, via_table_hash_word(t, v4));
+}
+
+/* The link that is kept for a host, or NULL.  RCU read side. */
+static __always_inline struct via_udp_link *via_udp_link_of(struct via_udp *u,
+							    const u8 *host)
+{
+	struct via_udp_link *kept;
+
+	hlist_for_each_entry_rcu(kept, via_udp_bucket(u, host), by_host)
+		if (via_udp_same_host(u, kept->host, host))
+			return kept;
+	return NULL;
 }
 
 /* udp_recv.c: of the socket, and before it */

@@ -122,26 +122,6 @@ bool via_udp_host_near(struct via_ether_nic *nic, const u8 *host)
 	return near;
 }
 
-/* Each datagram is looked up, from any sender. */
-static __always_inline struct hlist_head *link_bucket(struct via_udp *u,
-						      const u8 *host)
-{
-	u32 len = u->v6 ? sizeof(struct in6_addr) : sizeof(__be32);
-
-	return via_table_list(&u->by_host,
-			      via_table_hash(&u->by_host, host, len));
-}
-
-struct via_udp_link *via_udp_link_of(struct via_udp *u, const u8 *host)
-{
-	struct via_udp_link *kept;
-
-	hlist_for_each_entry_rcu(kept, link_bucket(u, host), by_host)
-		if (via_udp_same_host(u, kept->host, host))
-			return kept;
-	return NULL;
-}
-
 void via_udp_look_soon(struct via_udp *u, struct via_udp_link *kept)
 {
 	spin_lock(&via_udp_links_lock);
@@ -197,7 +177,7 @@ bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
 	INIT_LIST_HEAD(&kept->look_link);
 	spin_lock_bh(&via_udp_links_lock);
 	list_add(&kept->link, &u->links);
-	hlist_add_head_rcu(&kept->by_host, link_bucket(u, kept->host));
+	hlist_add_head_rcu(&kept->by_host, via_udp_bucket(u, kept->host));
 	spin_unlock_bh(&via_udp_links_lock);
 	link->priv = kept;
 	return true;

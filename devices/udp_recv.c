@@ -48,8 +48,9 @@ static DEFINE_PER_CPU(struct via_early_order, hook_order);
  * The route of the last datagram of its host, where that came the same way and
  * the route still holds; NULL: IP routes this one, and it is learnt from.
  */
-static struct dst_entry *route_of(struct via_udp *u, const struct sk_buff *skb,
-				  const u8 *host)
+static __always_inline struct dst_entry *route_of(struct via_udp *u,
+						  const struct sk_buff *skb,
+						  const u8 *host)
 {
 	struct via_udp_link *kept = via_udp_link_of(u, host);
 	struct dst_entry *dst;

@@ -14,6 +14,7 @@ int via_table_init(struct via_table *t, u32 bits)
 		return -ENOMEM;
 	t->bits = bits;
 	t->seed = get_random_u32();
+	t->factor = get_random_u64() | 1;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(via_table_init);

@@ -188,16 +188,18 @@ static void spreads(void)
 {
 	static u32 addr[1024];
 	struct via_table t = {};
-	u32 i, n, *len, longest = 0;
-	bool product = sim_dice(2);
+	bool product = sim_dice(2), words = sim_dice(2);
+	u32 i, n, h, *len, longest = 0;
 
 	n = chosen(addr, ARRAY_SIZE(addr), product);
 	sim_expect(n > (product ? 900 : 8), "%u", n);
 	sim_expect(!via_table_init(&t, 12), "");
 	len = calloc(1u << t.bits, sizeof(*len));
-	for (i = 0; i < n; i++)
-		len[via_table_list(&t, via_table_hash(&t, &addr[i], 4)) -
-		    t.lists]++;
+	for (i = 0; i < n; i++) {
+		h = words ? via_table_hash_word(&t, addr[i]) :
+			    via_table_hash(&t, &addr[i], 4);
+		len[via_table_list(&t, h) - t.lists]++;
+	}
 	for (i = 0; i < 1u << t.bits; i++)
 		longest = max(longest, len[i]);
 	sim_expect(longest < 8, "%u of %u addresses in one list", longest, n);
