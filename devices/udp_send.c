@@ -16,15 +16,14 @@
 #include <linux/netfilter_ipv4.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
-#include <net/inet_ecn.h>
 #include <net/ip.h>
-#include <net/ip6_checksum.h>
 #include <net/ipv6.h>
 #include <net/route.h>
 #include <net/udp.h>
 #include "../kernel/compat.h"
 #include "pages.h"
 #include "udp.h"
+#include "udp_head.h"
 
 /*
  * In front of a frame: what an Ethernet device wants, and a tunnel to which a
@@ -109,103 +108,6 @@ void via_udp_pages_end(void)
 	via_pages_end(&pages);
 }
 
-/*
- * UDP's checksum of what lies behind its header, and of that: by the device if
- * it can, else here, at once.
- */
-static void sum_v4(struct sk_buff *skb, const struct dst_entry *dst,
-		   __be32 from, __be32 to)
-{
-	struct udphdr *uh = udp_hdr(skb);
-	u32 len = ntohs(uh->len);
-
-	if (likely(dst->dev->features & NETIF_F_CSUM_MASK))
-		return udp_set_csum(false, skb, from, to, len);
-	uh->check = 0;
-	uh->check = udp_v4_check(len, from, to, csum_partial(uh, len, 0)) ?:
-		    CSUM_MANGLED_0;
-}
-
-static __always_inline void head_v4(struct via_udp *u, struct sk_buff *skb,
-				    const struct dst_entry *dst,
-				    const struct via_ether_link *link,
-				    bool whole)
-{
-	struct iphdr *iph;
-	__be32 from, to;
-
-	memcpy(&from, u->nic->host.addr, sizeof(from));
-	memcpy(&to, link->header, sizeof(to));
-	sum_v4(skb, dst, from, to);
-	iph = __skb_push(skb, sizeof(*iph));
-	skb_reset_network_header(skb);
-	iph->version = 4;
-	iph->ihl = sizeof(*iph) / 4;
-	iph->tos = INET_ECN_ECT_0;
-	iph->frag_off = whole ? htons(IP_DF) : 0;
-	iph->ttl = ip4_dst_hoplimit(dst);
-	iph->protocol = IPPROTO_UDP;
-	iph->saddr = from;
-	iph->daddr = to;
-	iph->id = 0;
-	if (unlikely(!whole))
-		__ip_select_ident(u->net, iph, 1);
-}
-
-#if IS_ENABLED(CONFIG_IPV6)
-static void sum_v6(struct sk_buff *skb, const struct dst_entry *dst,
-		   const struct in6_addr *from, const struct in6_addr *to)
-{
-	struct udphdr *uh = udp_hdr(skb);
-	u32 len = ntohs(uh->len);
-
-	if (likely(dst->dev->features & NETIF_F_CSUM_MASK))
-		return udp6_set_csum(false, skb, from, to, len);
-	uh->check = 0;
-	uh->check = udp_v6_check(len, from, to, csum_partial(uh, len, 0)) ?:
-		    CSUM_MANGLED_0;
-}
-
-static void head_v6(struct via_udp *u, struct sk_buff *skb,
-		    struct dst_entry *dst, const struct via_ether_link *link)
-{
-	struct in6_addr from, to;
-	struct ipv6hdr *ip6h;
-
-	memcpy(&from, u->nic->host.addr, sizeof(from));
-	memcpy(&to, link->header, sizeof(to));
-	sum_v6(skb, dst, &from, &to);
-	ip6h = __skb_push(skb, sizeof(*ip6h));
-	skb_reset_network_header(skb);
-	ip6_flow_hdr(ip6h, INET_ECN_ECT_0, 0);
-	ip6h->payload_len = udp_hdr(skb)->len;
-	ip6h->nexthdr = IPPROTO_UDP;
-	ip6h->hop_limit = ip6_dst_hoplimit(dst);
-	ip6h->saddr = from;
-	ip6h->daddr = to;
-}
-#endif
-
-/* UDP's header and IP's in front of a frame. */
-static __always_inline void put_headers(struct via_udp *u, struct sk_buff *skb,
-					struct dst_entry *dst,
-					const struct via_ether_link *link,
-					__be16 port, bool whole)
-{
-	struct udphdr *uh = __skb_push(skb, sizeof(*uh));
-
-	skb_reset_transport_header(skb);
-	uh->source = port;
-	uh->dest = u->port;
-	uh->len = htons(skb->len);
-	if (!u->v6)
-		head_v4(u, skb, dst, link, whole);
-#if IS_ENABLED(CONFIG_IPV6)
-	else
-		head_v6(u, skb, dst, link);
-#endif
-}
-
 static void hand_over(struct via_udp *u, struct sk_buff *skb)
 {
 	struct sock *sk = u->sock->sk;
@@ -253,7 +155,7 @@ static __always_inline void send_frame(struct via_udp *u, struct sk_buff *skb,
 		skb_dst_set(skb, dst);
 	if (unlikely(!whole))
 		skb->ignore_df = 1;
-	put_headers(u, skb, dst, link, port, whole);
+	via_udp_put_headers(u, skb, dst, link, port, whole);
 	if (via_udp_is_black_hole(kept))
 		via_udp_leave_black_hole(u, skb, kept);
 	hand_over(u, skb);
@@ -382,8 +284,8 @@ static bool lead_train(struct via_udp *u, struct via_ether_tx *tx,
 	    !fits_path(u, link->priv, dst, len))
 		return false;
 	skb_dst_set_noref(skb, dst);
-	put_headers(u, skb, dst, link, (__force __be16)(unsigned long)tx->queue,
-		    true);
+	via_udp_put_headers(u, skb, dst, link,
+			    (__force __be16)(unsigned long)tx->queue, true);
 	s->tail = NULL;
 	s->each = len;
 	s->frames = 1;
@@ -414,10 +316,10 @@ static void copy_headers(struct via_udp *u, struct sk_buff *skb,
 		return;
 	uh->len = htons(len);
 	if (!u->v6)
-		sum_v4(skb, dst, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr);
+		via_udp_sum_v4(skb, dst, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr);
 #if IS_ENABLED(CONFIG_IPV6)
 	else
-		sum_v6(skb, dst, &ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr);
+		via_udp_sum_v6(skb, dst, &ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr);
 #endif
 }
 
@@ -553,8 +455,8 @@ static void depart_whole(struct via_udp *u, struct via_ether_tx *tx)
 		return kfree_skb(skb);
 	/* IP's. */
 	memset(sending_of(skb), 0, sizeof(s));
-	put_headers(u, skb, skb_dst(skb), s.link,
-		    (__force __be16)(unsigned long)tx->queue, true);
+	via_udp_put_headers(u, skb, skb_dst(skb), s.link,
+			    (__force __be16)(unsigned long)tx->queue, true);
 	if (s.frames > 1) {
 		info = skb_shinfo(skb);
 		info->gso_size = s.each;
