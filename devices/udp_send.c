@@ -21,6 +21,7 @@
 #include <net/route.h>
 #include <net/udp.h>
 #include "../kernel/compat.h"
+#include "ether/proto/wire.h"
 #include "pages.h"
 #include "udp.h"
 #include "udp_head.h"
@@ -295,22 +296,22 @@ static bool lead_train(struct via_udp *u, struct via_ether_tx *tx,
 }
 
 /*
- * The headers of one more.  What differs from frame to frame in IP's the kernel
- * fills in when it takes the train apart.
+ * The headers of one more, @hdr bytes in front of it.  What differs from frame to
+ * frame in IP's the kernel fills in when it takes the train apart.
  */
-static void copy_headers(struct via_udp *u, struct sk_buff *skb,
-			 const struct sk_buff *first, u32 hdr)
+static __always_inline void copy_headers(struct via_udp *u, struct sk_buff *skb,
+					 const struct sk_buff *first, u32 hdr)
 {
 	const struct dst_entry *dst = skb_dst(first);
 	u32 len = skb->len + sizeof(struct udphdr);
 	struct udphdr *uh;
 
 	if (u->v6)
-		memcpy(__skb_push(skb, 48), skb_network_header(first), 48);
+		memcpy(skb->data - 48, skb_network_header(first), 48);
 	else
-		memcpy(__skb_push(skb, 28), skb_network_header(first), 28);
-	skb_reset_network_header(skb);
-	skb_set_transport_header(skb, hdr - sizeof(*uh));
+		memcpy(skb->data - 28, skb_network_header(first), 28);
+	skb_set_network_header(skb, -(int)hdr);
+	skb_set_transport_header(skb, -(int)sizeof(*uh));
 	uh = udp_hdr(skb);
 	if (first->ip_summed == CHECKSUM_PARTIAL && uh->len == htons(len))
 		return;
@@ -319,22 +320,22 @@ static void copy_headers(struct via_udp *u, struct sk_buff *skb,
 		via_udp_sum_v4(skb, dst, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr);
 #if IS_ENABLED(CONFIG_IPV6)
 	else
-		via_udp_sum_v6(skb, dst, &ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr);
+		via_udp_sum_v6(skb, dst, &ipv6_hdr(skb)->saddr,
+			       &ipv6_hdr(skb)->daddr);
 #endif
 }
 
 /* One more; false: it is another train's. */
-static bool join_train(struct via_udp *u, struct sk_buff *first,
-		       struct sk_buff *skb)
+static __always_inline bool join_train(struct via_udp *u, struct sk_buff *first,
+				       struct sk_buff *skb)
 {
 	struct sending *s = sending_of(first);
-	u32 len = skb->len, hdr = via_udp_overhead(u);
+	u32 len = skb->len;
 
 	if (!s->open || s->link != sending_of(skb)->link || len > s->each ||
 	    first->len + len > TRAIN_BYTES)
 		return false;
-	copy_headers(u, skb, first, hdr);
-	__skb_pull(skb, hdr);
+	copy_headers(u, skb, first, via_udp_overhead(u));
 	first->len += len;
 	first->data_len += len;
 	first->truesize += skb->truesize;
@@ -527,21 +528,11 @@ static bool joins_whole_train(struct sk_buff *skb,
  * are on the wire, so there is room for the headers of each: its pieces lie in a row
  * in one page, with these between them.
  */
-bool via_udp_tx_get_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
-			  const struct via_ether_link *link,
-			  struct via_ether_train *t, struct via_ether_buf *buf)
+static bool get_whole_train(struct via_ether_tx *tx, struct via_ether_train *t,
+			    struct via_ether_buf *buf)
 {
 	u32 each = t->hdr + t->seg, n, left, i;
-	struct via_udp *u = nic->priv;
 
-	if (!is_aligned_behind(each) || 2 * each > VIA_PAGES_BYTES ||
-	    (tx->last && !is_whole(tx->last)))
-		return false;
-	if (tx->last && !joins_whole_train(tx->last, link, each))
-		depart_whole(u, tx);
-	if (!tx->last && ((unlikely(!has_room(u)) && is_tx_full(u)) ||
-			  !begin_whole(u, tx, link, each)))
-		return false;
 	if (!room_whole(tx, 2 * each, buf))
 		return false;
 	n = via_pages_left(this_cpu_ptr(&pages)) / each;
@@ -557,21 +548,81 @@ bool via_udp_tx_get_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	return true;
 }
 
-bool via_udp_tx_put_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
-			  const struct via_ether_train *t,
-			  struct via_ether_buf *buf)
+/*
+ * Elsewhere it becomes frames one by one: @buf->priv and those behind it, which are
+ * a train of frames, or go alone.
+ */
+static bool get_frames(const struct via_ether_link *link,
+		       struct via_ether_train *t, struct via_ether_buf *buf)
 {
-	u32 each = t->hdr + t->seg, last = t->pieces - 1, i;
-	u8 *frame = buf->data + last * each;
+	struct sk_buff *first = NULL, **skb = &first;
+	u32 left = t->bytes, i, len;
+	struct via_ether_buf one;
+
+	for (i = 0; left && i < VIA_ETHER_TRAIN_PIECES; i++, left -= len) {
+		len = min(left, t->seg);
+		if (unlikely(!get_frame(link, t->hdr + len, &one)))
+			break;
+		*skb = one.priv;
+		skb = &(*skb)->next;
+		t->piece[i].data = one.data + t->hdr;
+		t->piece[i].len = len;
+	}
+	if (unlikely(i < 2)) {
+		kfree_skb_list(first);
+		return false;
+	}
+	t->bytes -= left;
+	t->pieces = i;
+	buf->data = first->data;
+	buf->priv = first;
+	return true;
+}
+
+bool via_udp_tx_get_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			  const struct via_ether_link *link,
+			  struct via_ether_train *t, struct via_ether_buf *buf)
+{
+	struct via_udp *u = nic->priv;
+	u32 each = t->hdr + t->seg;
+
+	if (2 * each > VIA_PAGES_BYTES)
+		return false;
+	if (is_whole(tx->last)) {
+		if (joins_whole_train(tx->last, link, each))
+			return get_whole_train(tx, t, buf);
+		depart_whole(u, tx);
+	}
+	if (unlikely(!has_room(u)) && is_tx_full(u))
+		return false;
+	if (!tx->last && is_aligned_behind(each) &&
+	    begin_whole(u, tx, link, each))
+		return get_whole_train(tx, t, buf);
+	return get_frames(link, t, buf);
+}
+
+/* The train's headers to those of one of its frames. */
+static __always_inline void put_wire(void *frame, const void *hdr,
+				     const struct via_ether_train *t, u32 i)
+{
+	u32 rest = t->hdr - VIA_WIRE_SEND_HDR;
+
+	memcpy(frame, hdr, VIA_WIRE_SEND_HDR);
+	if (unlikely(rest))
+		memcpy(frame + VIA_WIRE_SEND_HDR, hdr + VIA_WIRE_SEND_HDR, rest);
+	via_ether_cut(frame, i, t->seg, t->piece[i].len, i == t->pieces - 1);
+}
+
+static void put_whole_train(const struct via_ether_train *t,
+			    struct via_ether_buf *buf)
+{
+	u32 each = t->hdr + t->seg, i;
 
 	/* The first one's last: the others are made of it. */
-	for (i = last; i; i--, frame -= each) {
-		memcpy(frame, buf->data, t->hdr);
-		via_ether_cut(frame, i, t->seg, t->piece[i].len, i == last);
-	}
-	via_ether_cut(frame, 0, t->seg, t->seg, false);
+	for (i = t->pieces - 1; i; i--)
+		put_wire(buf->data + i * each, buf->data, t, i);
+	via_ether_cut(buf->data, 0, t->seg, t->seg, false);
 	put_row(buf->priv, t->pieces, t->pieces * t->hdr + t->bytes, each);
-	return true;
 }
 
 void via_udp_tx_drop(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -579,30 +630,58 @@ void via_udp_tx_drop(struct via_ether_nic *nic, struct via_ether_tx *tx,
 {
 	/* Nothing of a whole train holds it. */
 	if (buf->priv != tx->last)
-		kfree_skb(buf->priv);
+		kfree_skb_list(buf->priv);
 }
 
-bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
-		    u32 len, struct via_ether_buf *buf)
+/* A frame that is a train of frames, joins one, or goes alone. */
+static __always_inline void put_frame(struct via_udp *u, struct via_ether_tx *tx,
+				      struct sk_buff *skb, u32 len)
 {
-	struct via_udp *u = nic->priv;
-	struct sk_buff *skb = buf->priv;
 	struct dst_entry *dst;
 
-	if (skb == tx->last) {
-		put_row(skb, 1, len, len);
-		return true;
-	}
 	__skb_put(skb, len);
 	if (tx->last) {
 		if (likely(join_train(u, tx->last, skb)))
-			return true;
+			return;
 		depart_train(u, tx);
 	}
 	dst = route_frame(u, skb);
 	if (likely(dst) && !lead_train(u, tx, skb, dst))
 		send_frame(u, skb, dst,
 			   (__force __be16)(unsigned long)tx->queue);
+}
+
+bool via_udp_tx_put_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			  const struct via_ether_train *t,
+			  struct via_ether_buf *buf)
+{
+	struct sk_buff *skb = buf->priv, *next;
+	u8 hdr[VIA_WIRE_WRITE_HDR] __uninitialized;
+	u32 i;
+
+	if (skb == tx->last) {
+		put_whole_train(t, buf);
+		return true;
+	}
+	memcpy(hdr, buf->data, t->hdr);
+	for (i = 0; skb; i++, skb = next) {
+		next = skb->next;
+		skb_mark_not_on_list(skb);
+		put_wire(skb->data, hdr, t, i);
+		put_frame(nic->priv, tx, skb, t->hdr + t->piece[i].len);
+	}
+	return true;
+}
+
+bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		    u32 len, struct via_ether_buf *buf)
+{
+	struct sk_buff *skb = buf->priv;
+
+	if (skb == tx->last)
+		put_row(skb, 1, len, len);
+	else
+		put_frame(nic->priv, tx, skb, len);
 	return true;
 }
 

@@ -111,13 +111,16 @@ def whole(session, family, messages):
             if change["taken"] != change["sent"]:
                 raise StepFailed(f"{size} bytes: not all were taken whole: "
                                  f"{change}")
-        node.sh("ip -n a link set va mtu 9000; ip -n b link set vb mtu 9000")
+        mtu = "ip -n a link set va mtu {0}; ip -n b link set vb mtu {0}"
+        node.sh(mtu.format(9000))
         expect(sent(SIZES[0]), "MTU 9000", sent=True, taken=True)
+        # Trains of the class, but no datagrams for many.
+        node.sh(mtu.format(1500))
         for feature in "tx-udp-segmentation", "gso", "tx":
             switch = f"ip netns exec a ethtool -K va {feature} "
             node.sh(switch + "off")
             expect(sent(SIZES[0]), f"{feature} off", sent=False, taken=False,
-                   frames=True, trains=False, sent_trains=False)
+                   frames=True, trains=False, sent_trains=True)
             node.sh(switch + "on")
         node.sh("ip netns exec a ethtool -K va gso on")
         expect(sent(SIZES[0]), "all on", sent=True, taken=True)
