@@ -22,6 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
 
 import exact  # noqa: E402
+import peers  # noqa: E402
 import verbs  # noqa: E402
 from lab import LabError  # noqa: E402
 
@@ -129,6 +130,15 @@ def verbs_runner(lab, args):
     return run
 
 
+def over_veth(runner, command):
+    """The same over a pair of veth."""
+    peers.setup_veth(runner)
+    for nic, veth in zip(peers.NICS, peers.VETH):
+        command = command.replace(f"via_{nic}", f"via_{veth}").replace(
+            nic, veth)
+    return command
+
+
 def measure(args, command):
     path = os.path.join(args.build, "insns.out")
     binary = os.path.join(args.build, command.split()[0])
@@ -143,8 +153,11 @@ def measure(args, command):
             runner.setup()
         if args.native:
             runner.go_native()
+        if args.veth:
+            command = over_veth(runner, command)
         if args.path.startswith("via-udp"):
-            exact.attach_udp(runner)
+            link = peers.VETH if args.veth else peers.NICS
+            exact.attach_udp(runner, *link[2:])
         counter = Counter(path)
         run(f"{command} -n {FEW}")
         shots = [counter.snapshot()]
@@ -165,6 +178,8 @@ def main():
     parser.add_argument("--nic", default="tulip")
     parser.add_argument("--native", action="store_true",
                         help="with our own driver for the NIC")
+    parser.add_argument("--veth", action="store_true",
+                        help="over a pair of veth of the guest")
     parser.add_argument("--kernel", default="6.1")
     parser.add_argument("--erms", action="store_true",
                         help="the guest's processor keeps ERMS and FSRM")
@@ -182,7 +197,7 @@ def main():
     bulk = "bulk" in args.path or args.path.endswith("-bw")
     connect = args.path.startswith("connect")
     per = (many_of(args.path) - FEW) * (1 if bulk or connect else 2)
-    print(f"# {args.path}, {args.nic}: instructions of one "
+    print(f"# {args.path}, {'veth' if args.veth else args.nic}: instructions of one "
           + ("connection, made and ended, both ends" if connect else
              "message, 64 KiB, both ends" if bulk else "message, one way"))
     print(f"{sum(functions.values()) / per:9.1f}  in all")
