@@ -16,6 +16,9 @@
  *  5. The end: the VI ends first, so no queue lock finds the QP any more; calls of
  *     settle() that still run have a reference to @call, which is waited for.  The work
  *     item may still take the VI's locks then: its memory goes last.
+ *  6. Nothing but the consumer's calls and moved() puts a QP into ERR: the QP's end sets
+ *     RESET, and a work item that runs late leaves it there, so neither of the two
+ *     items queues the other any more.
  *
  *   state   from                          to
  *   RESET   made, or ERR by the consumer  INIT, ERR
@@ -192,8 +195,9 @@ static void vr_qp_work(struct work_struct *work)
 	struct vr_qp *qp = container_of(work, struct vr_qp, work);
 	u32 todo = atomic_xchg(&qp->call->todo, 0);
 
+	/* moved() says ERR, if there is still a connection. */
 	if (todo & VR_TODO_BREAK)
-		vr_qp_break(qp);
+		via_kernel_disconnect(qp->vi);
 	if (READ_ONCE(qp->state) == IB_QPS_ERR) {
 		todo |= vr_qp_flush(qp);
 		if (qp->user && queue_delayed_work(qp->dev->wq, &qp->late,

@@ -6,6 +6,8 @@
 #include "link.h"
 #include <errno.h>
 
+#define ENDS	30
+
 /* The next event of the point's queues within ms, or -1. */
 static int next_event(struct point *p, uint32_t ms)
 {
@@ -142,6 +144,30 @@ static void overflow(void)
 	CHECK_EQ(point_state(&l.far), IBV_QPS_ERR);
 	link_ended(&l);
 	link_close(&l);
+}
+
+/*
+ * A queue pair ends with receives posted whose flushes find no room: what breaks its
+ * connection is noted while it goes.  The kernel says whether that was in order.
+ */
+static void lost_at_end(void)
+{
+	struct plan p = usual;
+	struct link l;
+	struct work w;
+	int i;
+
+	p.queues.cqe = 1;
+	for (i = 0; i < ENDS; i++) {
+		NEED(link_open(&l, &p));
+		w = work(0, &l.far.mem, 0, 16);
+		NEED_EQ(post_recv(&l.far, &w, p.queues.recv_wr), 0);
+		/* A message brings all of them to the device. */
+		NEED_EQ(send_one(&l.near, 1, 0, 16), 0);
+		DONE(&l.near, SQ, 1, SUCCESS);
+		point_drop(&l.far);
+		link_close(&l);
+	}
 }
 
 /* Work in both queues when the program disconnects, or says ERR. */
@@ -289,6 +315,7 @@ static const struct group groups[] = {
 	{ "event.receive", receive_key, "a receive with a wrong key", 0 },
 	{ "event.send", send_key, "a SEND with a wrong key", 0 },
 	{ "event.overflow", overflow, "a completion queue is full", 0 },
+	{ "event.lost_at_end", lost_at_end, "a full queue when the QP ends", 0 },
 	{ "event.no_fault", no_fault, "disconnect, ERR", 0 },
 	{ "limit.pd", limit_pd, "protection domains", 0 },
 	{ "limit.cq", limit_cq, "completion queues", 120 },
