@@ -62,6 +62,7 @@ void vr_iw_rem_ref(struct ib_qp *ib)
 	kref_put(&vr_qp_of(ib)->refs, vr_qp_freed);
 }
 
+/* iw_cm takes a reference before it drops a spinlock: see vr_qp_hide(). */
 struct ib_qp *vr_iw_get_qp(struct ib_device *ib, int number)
 {
 	struct vr_qp *qp = xa_load(&vr_dev_of(ib)->qps, number);
@@ -334,6 +335,13 @@ static void vr_qp_end_vi(struct vr_qp *qp)
 	qp->call = NULL;
 }
 
+/* Who has just found it by its number has a reference when this returns. */
+static void vr_qp_hide(struct vr_qp *qp)
+{
+	xa_erase(&qp->dev->qps, qp->ib.qp_num);
+	synchronize_rcu_expedited();
+}
+
 int vr_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 		 struct ib_udata *udata)
 {
@@ -356,18 +364,19 @@ int vr_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 		ret = PTR_ERR(qp->vi);
 		goto err;
 	}
-	ret = xa_alloc_cyclic(&qp->dev->qps, &number, qp,
+	ret = xa_alloc_cyclic(&qp->dev->qps, &number, NULL,
 			      XA_LIMIT(1, 0xffffff), &qp->dev->next_qp,
 			      GFP_KERNEL);
 	if (ret < 0)
 		goto err_vi;
 	ib->qp_num = number;
-	if (!udata)
-		return 0;
 	resp.qp_id = number;
-	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
-	if (!ret)
+	ret = udata ? ib_copy_to_udata(udata, &resp, sizeof(resp)) : 0;
+	if (!ret) {
+		/* Found by others from now on.  The place is there: no memory. */
+		xa_store(&qp->dev->qps, number, qp, GFP_KERNEL);
 		return 0;
+	}
 	xa_erase(&qp->dev->qps, number);
 err_vi:
 	vr_qp_end_vi(qp);
@@ -382,7 +391,7 @@ int vr_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 {
 	struct vr_qp *qp = vr_qp_of(ib);
 
-	xa_erase(&qp->dev->qps, ib->qp_num);
+	vr_qp_hide(qp);
 	/* Its end of a connection hears of it by moved(). */
 	vr_qp_break(qp);
 	vr_iw_rem_ref(ib);

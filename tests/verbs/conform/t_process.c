@@ -2,6 +2,7 @@
 /* Processes that end without having ended anything. */
 #include "link.h"
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #define QPS	1000
 #define NOBODY	65534
+#define MEETINGS	50
 
 struct count {
 	unsigned int pd, cq, qp, cm_id, mr;
@@ -308,6 +310,52 @@ static void foreign(void)
 	link_close(&l);
 }
 
+struct caller {
+	struct rdma_cm_id *id;
+	uint32_t qp;
+};
+
+static void *call(void *arg)
+{
+	struct caller *c = arg;
+	struct rdma_conn_param param = { .qp_num = c->qp };
+
+	/* Either is right. */
+	rdma_connect(c->id, &param);
+	return NULL;
+}
+
+/* A QP goes while a connection is asked for by its number, with none of its own. */
+static void meet(void)
+{
+	struct point with = { .side = &near }, without = { .side = &near },
+		     listener = { .side = &far };
+	struct link l = { 0 };
+	struct caller caller;
+	uint32_t port = 0;
+	pthread_t thread;
+	int i;
+
+	if (!env.limits.iwarp) {
+		skip("programs connect RoCE's queue pairs by themselves");
+		return;
+	}
+	NEED(link_listen(&l, env.far, 64, &port));
+	listener.conn = l.listener;
+	for (i = 0; i < MEETINGS; i++) {
+		NEED(!link_resolve(&with, env.near, env.far, port));
+		NEED(point_queues(&with, &usual.queues));
+		NEED(!link_resolve(&without, env.near, env.far, port));
+		caller.id = near.end->conn[without.conn].id;
+		caller.qp = with.qp;
+		NEED(!pthread_create(&thread, NULL, call, &caller));
+		point_drop(&with);
+		pthread_join(thread, NULL);
+		point_drop(&without);
+	}
+	point_drop(&listener);
+}
+
 /* After all these nothing is left, also where everything was ended. */
 static void nothing_left(void)
 {
@@ -335,6 +383,8 @@ static const struct group groups[] = {
 	{ "process.killed", killed_one, "killed with one connection", 0 },
 	{ "process.peer", peer_killed, "the peer's process is killed", 0 },
 	{ "process.foreign", foreign, "another user names a QP", 0 },
+	{ "process.meet", meet, "a QP goes while it is connected by number",
+	  120 },
 	{ "process.killed_many", killed_many, "killed with 1,000 QPs", 300 },
 };
 
