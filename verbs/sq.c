@@ -467,13 +467,6 @@ void vr_sq_load(struct vr_sq *sq, struct via_desc *d)
 		vr_count(sq->dev, VR_BAD_WRS);
 }
 
-/* An error of the request's own, not one that the peer or the connection made. */
-static bool vr_is_own_error(u16 status)
-{
-	return status == SIW_WC_LOC_LEN_ERR || status == SIW_WC_LOC_PROT_ERR ||
-	       status == SIW_WC_LOC_QP_OP_ERR;
-}
-
 u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done)
 {
 	u16 status = vr_wc_status_of(done->status);
@@ -484,8 +477,6 @@ u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done)
 	if (unlikely(s->opcode == SIW_OP_READ_LOCAL_INV && !status))
 		vr_mr_invalidate(sq->dev, s->sge[0].lkey);
 	todo = vr_sq_report(sq, s, status, done->length);
-	if (unlikely(vr_is_own_error(status)))
-		todo |= VR_TODO_FATAL;
 	sq->done++;
 	if (sq->done != sq->taken || sq->loaded != sq->done)
 		todo |= vr_sq_catch_up(sq);
