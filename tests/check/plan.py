@@ -372,7 +372,7 @@ IN_GUESTS = [
     row("verbs: what they promise, {nic}", rdma_own.promised,
         "net kind tests", stock=(0, "via", rdma_own.SOME),
         verbs=(0, "via", ""),
-        verbs_harm=(0, "via", "process.foreign event.*")),
+        verbs_harm=(0, "via", "process.foreign process.meet event.*")),
     row("verbs: what they promise by UDP, {family}, {nic}",
         rdma_own.promised_udp, "net family tests",
         verbs=[(0, "IPv4", rdma_own.SOME), (0, "IPv6", rdma_own.SOME)]),
