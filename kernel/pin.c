@@ -7,6 +7,25 @@
  * the program (or belongs to a file system or a device) cannot be registered.
  * Pins are charged to RLIMIT_MEMLOCK of the owner's address space and to a
  * total per user.
+ *
+ *  1. What is there is pinned without a lock (pin_user_pages_fast()), a huge page at
+ *     once.  FOLL_NOFAULT: no page is waited for, whoever would bring it (FUSE,
+ *     userfaultfd, swap), and what is not there is left to the slow way.
+ *  2. Mappings are looked at under mmap_lock, which is dropped before (1).  A program
+ *     may put another mapping in between (munmap(), mmap(), mremap()), so what was
+ *     pinned is judged by itself: anonymous pages stay pinned.  Those are memory of
+ *     this process alone, wherever they were mapped.  Others are unpinned, and the
+ *     slow way judges their mapping and pins under one hold of mmap_lock.
+ *  3. Only a page that may be written at that moment is pinned without a lock, so it
+ *     is no page that fork() or KSM shares.  A fork() at the same time is seen by the
+ *     kernel (mm->write_protect_seq), and a later one copies what is pinned.
+ *  4. A page that is pinned is not moved, its huge page is not split, and it stays
+ *     the region's after its mapping has gone.
+ *  5. Pins are of single pages, whatever huge page they belong to, and are counted in
+ *     pages: by kernel, limits and ledger.  A huge page may be mapped in part, and
+ *     a part of it registered.
+ *  6. mm->mmap_lock is the only lock held here.  A program can hold it; what waits
+ *     for it is its own call, which holds nothing that others want.
  */
 
 #include <linux/capability.h>
@@ -22,7 +41,8 @@
 /* What a mapping is to registration. */
 enum via_vma_kind {
 	VIA_VMA_REFUSED,
-	VIA_VMA_MEMORY,		/* anonymous, shmem, huge pages */
+	VIA_VMA_ANON,
+	VIA_VMA_MEMORY,		/* shmem, hugetlb */
 	VIA_VMA_FILE,		/* private, of a file: the copy is memory */
 };
 
@@ -38,18 +58,18 @@ static enum via_vma_kind via_kind_of_vma(struct vm_area_struct *vma)
 	    vma->vm_flags & (VM_IO | VM_PFNMAP | VM_MIXEDMAP))
 		return VIA_VMA_REFUSED;
 	if (!vma->vm_file)
-		return VIA_VMA_MEMORY;
+		return VIA_VMA_ANON;
 	magic = file_inode(vma->vm_file)->i_sb->s_magic;
 	if (magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC)
 		return VIA_VMA_MEMORY;
 	return vma->vm_flags & VM_MAYSHARE ? VIA_VMA_REFUSED : VIA_VMA_FILE;
 }
 
-/* The worst of the mappings in a range: FILE if there is one, or REFUSED. */
+/* Of the mappings in a range the last kind in the list above, or REFUSED. */
 static enum via_vma_kind via_range_kind(struct mm_struct *mm, u64 start,
 					u64 end)
 {
-	enum via_vma_kind kind, worst = VIA_VMA_MEMORY;
+	enum via_vma_kind kind, worst = VIA_VMA_ANON;
 	struct vm_area_struct *vma;
 
 	lockdep_assert_held(&mm->mmap_lock);
@@ -60,11 +80,61 @@ static enum via_vma_kind via_range_kind(struct mm_struct *mm, u64 start,
 		kind = via_kind_of_vma(vma);
 		if (kind == VIA_VMA_REFUSED)
 			return kind;
-		if (kind == VIA_VMA_FILE)
+		if (kind > worst)
 			worst = kind;
 		start = vma->vm_end;
 	}
 	return worst;
+}
+
+/* How many of the pages, from the first on, are anonymous (2).  They are pinned. */
+static long via_count_anon(struct page **pages, long n)
+{
+	struct folio *folio;
+	struct page *page;
+	long i = 0, end;
+
+	while (i < n) {
+		page = pages[i];
+		folio = page_folio(page);
+		if (!folio_test_anon(folio))
+			break;
+		end = i + 1;
+		if (folio_test_large(folio))
+			end = min_t(long, n, i + folio_nr_pages(folio) -
+					     folio_page_idx(folio, page));
+		/* Pages of one folio need not be mapped one after the other. */
+		while (++i < end && pages[i] == ++page)
+			;
+	}
+	return i;
+}
+
+/* (1), (2): pin what is there, and anonymous.  Returns how many. */
+static long via_pin_present(struct page **pages, u64 start, u32 n)
+{
+	long got, anon;
+
+	got = pin_user_pages_fast(start, n, FOLL_WRITE | FOLL_LONGTERM |
+					    FOLL_NOFAULT, pages);
+	if (got <= 0)
+		return 0;
+	anon = via_count_anon(pages, got);
+	if (anon < got)
+		unpin_user_pages(pages + anon, got - anon);
+	return anon;
+}
+
+/* Are the mappings anonymous?  -errno: there are some that are refused. */
+static int via_range_is_anon(struct mm_struct *mm, u64 start, u32 n)
+{
+	enum via_vma_kind kind;
+
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	kind = via_range_kind(mm, start, start + ((u64)n << PAGE_SHIFT));
+	mmap_read_unlock(mm);
+	return kind == VIA_VMA_REFUSED ? -EFAULT : kind == VIA_VMA_ANON;
 }
 
 /*
@@ -75,8 +145,8 @@ static enum via_vma_kind via_range_kind(struct mm_struct *mm, u64 start,
  * waits for a page.  A file may be served by a program (FUSE) or by another
  * machine, so of its private copy only what is there is pinned.
  */
-static long via_pin_some(struct via_region *r, struct mm_struct *mm, u64 start,
-			 u32 done, u32 n)
+static long via_pin_slowly(struct via_region *r, struct mm_struct *mm,
+			   u64 start, u32 done, u32 n)
 {
 	unsigned int flags = FOLL_WRITE | FOLL_LONGTERM;
 	enum via_vma_kind kind;
@@ -93,6 +163,17 @@ static long via_pin_some(struct via_region *r, struct mm_struct *mm, u64 start,
 	if (kind == VIA_VMA_FILE && ret <= 0)
 		return 0;
 	return ret ?: -EFAULT;
+}
+
+/* The same, by the way that suits the first pages. */
+static long via_pin_some(struct via_region *r, struct mm_struct *mm, u64 start,
+			 u32 done, u32 n)
+{
+	long ret = via_range_is_anon(mm, start, n);
+
+	if (ret > 0)
+		ret = via_pin_present(r->pages + done, start, n);
+	return ret ?: via_pin_slowly(r, mm, start, done, n);
 }
 
 /*

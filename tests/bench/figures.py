@@ -172,7 +172,7 @@ def objects_bars():
         yield Bar(6, 40000, bench="object", path="destroy", nic=nic)
         yield Bar(6, 1800 if nic == "lo" else 16500, bench="many", nic=nic,
                   path="VIs in turn")
-        for kind, most in (("4 KiB", 540), ("transparent", 540),
+        for kind, most in (("4 KiB", 247), ("transparent", 25),
                            ("hugetlb", 27)):
             yield Bar(6, most, bench="object", nic=nic, size=16 << 20,
                       path=f"register a page, {kind}")

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static VIP_RETURN reg(void *p, VIP_ULONG len)
@@ -195,6 +196,70 @@ static void shared_memory(void)
 	close(mem);
 }
 
+#define HUGE	(2ul << 20)
+
+/* Two huge pages side by side, where this kernel gives them; all present. */
+static uint8_t *huge_pages(void)
+{
+	uint8_t *p = pages(3 * HUGE);
+
+	p = (uint8_t *)(((uintptr_t)p + HUGE - 1) & -HUGE);
+	madvise(p, 2 * HUGE, MADV_HUGEPAGE);
+	memset(p, 1, 2 * HUGE);
+	return p;
+}
+
+/* Ranges that begin and end in the middle of huge pages, whole and in pieces. */
+static void huge(void)
+{
+	static const struct {
+		size_t at, len;
+	} ranges[] = {
+		{ 0, HUGE }, { 0, 2 * HUGE }, { HUGE - 4096, 8192 },
+		{ 4096, HUGE }, { HUGE / 2 + 5, HUGE }, { HUGE + 1, HUGE - 2 },
+		{ 2 * HUGE - 4096, 4096 },
+	};
+	enum { RANGES = sizeof(ranges) / sizeof(*ranges) };
+	VIP_MEM_HANDLE h[RANGES];
+	uint8_t *p = huge_pages();
+	int status;
+	pid_t pid;
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < RANGES; i++)
+			REQUIRE_RC(VipRegisterMem(env.nic.h, p + ranges[i].at,
+						  ranges[i].len, NULL, &h[i]),
+				   VIP_SUCCESS);
+		/* In pieces, while it is pinned and in the rounds after it. */
+		if (!round) {
+			CHECK(!mprotect(p + 8192, 4096, PROT_READ));
+			CHECK(!mprotect(p + 8192, 4096,
+					PROT_READ | PROT_WRITE));
+			CHECK(!madvise(p + HUGE + 16384, 8192,
+				       MADV_DONTNEED));
+		} else if (round == 1) {
+			/* Shared with a child, if only until it has ended. */
+			pid = fork();
+			if (!pid)
+				_exit(0);
+			CHECK(waitpid(pid, &status, 0) == pid && !status);
+		}
+		for (int i = 0; i < RANGES; i++)
+			CHECK_RC(VipDeregisterMem(env.nic.h, p + ranges[i].at,
+						  h[i]), VIP_SUCCESS);
+	}
+	/* One page in the midst may not be written, or is of a file. */
+	CHECK(!mprotect(p + HUGE - 4096, 4096, PROT_READ));
+	CHECK_RC(reg(p, 2 * HUGE), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg(p, HUGE - 4096), VIP_SUCCESS);
+	REQUIRE(mmap(p + HUGE - 4096, 4096, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+		MAP_FAILED);
+	CHECK_RC(reg(p, 2 * HUGE), VIP_SUCCESS);
+	CHECK(!munmap(p + HUGE - 4096, 4096));
+	CHECK_RC(reg(p, 2 * HUGE), VIP_INVALID_PARAMETER);
+}
+
 static bool drop_ipc_lock(void)
 {
 	struct __user_cap_header_struct h = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -288,6 +353,8 @@ static const struct group groups[] = {
 	  G_OWN, 0 },
 	{ "memory.kinds", "10.3 VipRegisterMem, shared and device memory",
 	  shared_memory, 0, 0 },
+	{ "memory.huge", "10.3 VipRegisterMem, parts of huge pages", huge,
+	  G_OWN, 0 },
 	{ "memory.memlock", "12 memory pinning, RLIMIT_MEMLOCK", memlock,
 	  G_BARE, 0 },
 };

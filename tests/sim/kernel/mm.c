@@ -478,6 +478,7 @@ static long get_some(unsigned long start, unsigned long n, unsigned int flags,
 		if (sim_alloc_fails())
 			return i ? (long)i : -ENOMEM;
 		pages[i] = user_page(start + i * PAGE_SIZE);
+		pages[i]->anon = !v->vm_file;
 		if (pin) {
 			pages[i]->pins++;
 			sim_pins++;
@@ -490,6 +491,21 @@ long pin_user_pages(unsigned long start, unsigned long n, unsigned int flags,
 		    struct page **pages)
 {
 	return get_some(start, n, flags, pages, true);
+}
+
+/* The caller holds no mmap_lock: it may be taken for what is not there. */
+long pin_user_pages_fast(unsigned long start, unsigned long n,
+			 unsigned int flags, struct page **pages)
+{
+	struct mm_struct *mm = current->mm;
+	long ret;
+
+	if (!(flags & FOLL_NOFAULT))
+		sim_fail("a page is waited for where only what is there counts");
+	mmap_read_lock(mm);
+	ret = get_some(start, n, flags, pages, true);
+	mmap_read_unlock(mm);
+	return ret;
 }
 
 long get_user_pages_unlocked(unsigned long start, unsigned long n,

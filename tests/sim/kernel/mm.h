@@ -53,8 +53,20 @@ struct page {
 	int refs;
 	int pins;
 	bool user;			/* of a program, not of the arena */
+	bool anon;			/* of a program, and of no file */
 	struct page *next;
 };
+
+/* All are of one page. */
+struct folio {
+	struct page page;
+};
+
+#define page_folio(p)		((struct folio *)(p))
+#define folio_test_anon(f)	((f)->page.anon)
+#define folio_test_large(f)	((void)(f), false)
+#define folio_nr_pages(f)	((void)(f), 1l)
+#define folio_page_idx(f, p)	((p) - &(f)->page)
 
 struct page *alloc_page(gfp_t gfp);
 void __free_page(struct page *p);
@@ -146,6 +158,8 @@ int account_locked_vm(struct mm_struct *mm, unsigned long pages, bool inc);
 #define FOLL_NOFAULT		4u
 long pin_user_pages(unsigned long start, unsigned long n, unsigned int flags,
 		    struct page **pages);
+long pin_user_pages_fast(unsigned long start, unsigned long n,
+			 unsigned int flags, struct page **pages);
 
 static inline void vm_flags_set(struct vm_area_struct *v, unsigned long flags)
 {

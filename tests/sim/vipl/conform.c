@@ -33,6 +33,7 @@ static const struct {
 	{ "notify.no_lock", "fork()" },
 	{ "errors.handlers_exit", "fork()" },
 	{ "memory.kinds", "files that are mapped" },
+	{ "memory.huge", "fork(), mprotect()" },
 	{ "resize.leak", "looks at /proc/self/maps" },
 };
 
