@@ -214,13 +214,16 @@ class Lab:
 
     def insmod(self, node, params=None, modules=MODULES):
         """Insert our modules; params: {"via_ka": "max_vi=16"}."""
+        commands = [f"insmod {self.module_path(name, node)} "
+                    f"{(params or {}).get(name, '')}".strip()
+                    for name in modules]
+        if not commands:
+            return
+        command = " && ".join(commands)
         if "via_ether" in modules:
             # Part of the kernel itself since 6.16; insmod tells what lacks.
-            node.run("modprobe -q libcrc32c")
-        for name in modules:
-            words = (params or {}).get(name, "")
-            node.sh(f"insmod {self.module_path(name, node)} {words}".strip(),
-                    120)
+            command = f"modprobe -q libcrc32c; {command}"
+        node.sh(command, 120 * len(commands))
 
     def rmmod(self, node, modules=MODULES):
         node.sh("rmmod " + " ".join(reversed(modules)), 120)
@@ -232,8 +235,10 @@ class Lab:
 
     def attach(self, node, *interfaces):
         """Make interfaces VI NICs: /dev/via_<interface>."""
-        for name in interfaces:
-            node.sh(f"{VIA} dev attach {name} && test -c /dev/via_{name}")
+        if interfaces:
+            node.sh(" && ".join(
+                f"{VIA} dev attach {name} && test -c /dev/via_{name}"
+                for name in interfaces), 60 * len(interfaces))
 
     def detach(self, node, *interfaces):
         for name in interfaces:
