@@ -29,7 +29,7 @@ import atonce  # noqa: E402
 import cpu  # noqa: E402
 import lanes  # noqa: E402
 from labkit.base import LabError  # noqa: E402
-from runner import Check, Skipped, StepFailed  # noqa: E402
+from runner import LAST, Check, Skipped, StepFailed  # noqa: E402
 
 ALARM = 120
 
@@ -211,6 +211,24 @@ def tables():
         assert re.search(line, text, re.M), text
 
 
+def failures():
+    """The last lines of a failed step's log stand beside its name."""
+    check, out = Check(), io.StringIO()
+
+    def breaks():
+        check.write("".join(f"line {number}\n" for number in range(20)))
+        raise StepFailed("too much")
+
+    with contextlib.redirect_stdout(out):
+        check.step("some: step", breaks)
+        status = check.finish()
+    lines = out.getvalue().splitlines()
+    assert (lines[-1], status) == ("0 passed, 1 failed", 1), lines
+    assert lines[-3 - LAST:-3] == [
+        *(f"       | line {number}" for number in range(6, 20)),
+        "       | FAILED: too much"], lines
+
+
 def ends():
     """A signal that comes to the process above ends the work below."""
     for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
@@ -233,7 +251,7 @@ def ends():
 def main():
     signal.alarm(ALARM)
     for test in (every_end, two_at_once, interrupted, processors, sums,
-                 tables, ends):
+                 tables, failures, ends):
         test()
         print(f"{test.__name__}: ok", flush=True)
 

@@ -20,6 +20,7 @@ from labkit.base import BUILD, ROOT, LabError
 
 LOGS = os.environ.get("CHECK_LOGS") or os.path.join(BUILD, "check")
 SLOWEST = 10  # sessions and steps that are named at the end
+LAST = 15  # lines of a failed step's log there, for a reader without the file
 BAR = 3600  # CPU seconds that all of make check may take
 
 
@@ -29,6 +30,16 @@ class StepFailed(Exception):
 
 class Skipped(Exception):
     """The step has nothing to test here; the text says why."""
+
+
+def last_lines(path):
+    """The end of a log, its lines cut where no terminal shows more."""
+    try:
+        with open(path, errors="replace") as file:
+            lines = [line.rstrip()[:300] for line in file]
+    except OSError:
+        return []
+    return [line for line in lines if line][-LAST:]
 
 
 def head(log, name):
@@ -275,6 +286,8 @@ class Check:
             self.shares()
         for name, why, path in self.failures:
             print(f"FAILED {name}: {why}\n       log: {path}")
+            for line in last_lines(path):
+                print(f"       | {line}")
         junit.write(os.path.join(LOGS, "junit.xml"), os.path.basename(LOGS),
                     self.outcomes)
         skipped = f", {self.skipped} skipped" if self.skipped else ""
