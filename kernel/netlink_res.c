@@ -28,7 +28,7 @@
 #include "nic.h"
 #include "vi.h"
 
-#define VIA_RES_CHUNK	256u	/* places of VIs looked at in one read side */
+#define VIA_RES_CHUNK	256u	/* VIs looked at in one read side */
 
 /* What VIA_NL_CMD_RES_CONN goes through, one after the other. */
 enum via_res_phase {
@@ -137,16 +137,17 @@ static int end_object(const struct via_res_part *p, void *hdr, bool full)
 static struct via_file *next_vi(const struct via_res_part *p,
 				struct via_vi_view *view)
 {
-	u32 *index = &p->walk->index, max = p->nic->limits.max_vi, stop;
+	u32 *index = &p->walk->index, max = p->nic->limits.max_vi, n;
 	struct via_file *f = NULL;
 	struct via_vi *vi;
 
 	while (!f && *index < max && !fatal_signal_pending(current)) {
-		stop = min(max, *index + VIA_RES_CHUNK);
 		rcu_read_lock();
-		for (; *index < stop; ++*index) {
-			vi = via_vi_lookup(p->nic, *index);
-			if (!vi || !via_res_told(p, vi->file))
+		for (n = 0; n < VIA_RES_CHUNK; n++, ++*index) {
+			vi = via_vi_next(p->nic, index);
+			if (!vi)
+				break;
+			if (!via_res_told(p, vi->file))
 				continue;
 			via_vi_look(vi, view);
 			/* It has one until a grace period after its end. */

@@ -126,6 +126,7 @@ static void via_nic_release(struct kref *ref)
 	via_table_free(&nic->conn.p2p);
 	kvfree(nic->vis);
 	kvfree(nic->vi_gen);
+	kvfree(nic->vi_taken);
 	kfree(nic);
 }
 
@@ -175,7 +176,9 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	nic->vis = kvcalloc(nic->limits.max_vi, sizeof(*nic->vis), GFP_KERNEL);
 	nic->vi_gen = kvcalloc(nic->limits.max_vi, sizeof(*nic->vi_gen),
 			       GFP_KERNEL);
-	if (!nic->vis || !nic->vi_gen ||
+	nic->vi_taken = kvcalloc(BITS_TO_LONGS(nic->limits.max_vi),
+				 sizeof(*nic->vi_taken), GFP_KERNEL);
+	if (!nic->vis || !nic->vi_gen || !nic->vi_taken ||
 	    via_table_init(&nic->conn.waiting, VIA_WAITING_BITS) ||
 	    via_table_init(&nic->conn.listening, VIA_LISTENING_BITS) ||
 	    via_table_init(&nic->conn.backlogs, VIA_LISTENING_BITS) ||
@@ -303,17 +306,17 @@ EXPORT_SYMBOL_GPL(via_nic_register);
 static void via_nic_fail_vis(struct via_nic *nic)
 {
 	struct via_vi *vi;
-	u32 i;
+	u32 i = 0;
 
-	for (i = 0; i < nic->limits.max_vi; i++) {
+	do {
 		rcu_read_lock();
-		vi = via_vi_lookup(nic, i);
+		vi = via_vi_next(nic, &i);
 		if (vi)
 			via_vi_fail(vi);
 		rcu_read_unlock();
-		if (vi)
-			cond_resched();
-	}
+		i++;
+		cond_resched();
+	} while (vi);
 }
 
 static void via_nic_tell_files(struct via_nic *nic)

@@ -132,9 +132,8 @@ static bool via_stats_next(struct via_nic *nic, u32 *index,
 	bool found = false;
 
 	rcu_read_lock();
-	for (; *index < nic->limits.max_vi && !found; ++*index) {
-		vi = via_vi_lookup(nic, *index);
-		if (!vi || !via_stats_may(vi, admin))
+	for (; !found && (vi = via_vi_next(nic, index)); ++*index) {
+		if (!via_stats_may(vi, admin))
 			continue;
 		via_stats_one(vi, sink, device);
 		found = true;

@@ -695,6 +695,7 @@ struct via_nic {
 	bool dead;			/* mutex to write: it is unregistered */
 	struct srcu_struct srcu;	/* read: see via_nic_enter() */
 	struct via_vi __rcu **vis;	/* vi_lock to write, RCU to read */
+	unsigned long *vi_taken;	/* vi_lock to write: bit of each index */
 	u32 *vi_gen;			/* vi_lock: generation of each index */
 	u32 vi_hint;			/* vi_lock: where to look for a place */
 	u32 vi_count;			/* vi_lock */
@@ -748,6 +749,12 @@ static inline void via_nic_leave(struct via_nic *nic, int idx)
 
 /* The VI at an index of a NIC, or NULL.  RCU read side; id is not compared. */
 struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index);
+/*
+ * The first VI at or after an index, which is then its own; NULL: none.  Costs by
+ * the VIs that are there.  One that was published before the caller's RCU read
+ * side began, and is not destroyed meanwhile, is met.
+ */
+struct via_vi *via_vi_next(struct via_nic *nic, u32 *index);
 
 /*
  * Memory that is charged to the group of the VI's program, for kfree(); NULL:

@@ -4,6 +4,7 @@
  * to them; the locks of two.
  */
 
+#include <linux/bitmap.h>
 #include <linux/export.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
@@ -19,6 +20,21 @@ struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index)
 	return rcu_dereference(nic->vis[index]);
 }
 EXPORT_SYMBOL_GPL(via_vi_lookup);
+
+struct via_vi *via_vi_next(struct via_nic *nic, u32 *index)
+{
+	u32 max = nic->limits.max_vi;
+	struct via_vi *vi;
+
+	for (;; ++*index) {
+		/* A bit that changes meanwhile is of a VI that comes or goes. */
+		*index = data_race(find_next_bit(nic->vi_taken, max, *index));
+		vi = via_vi_lookup(nic, *index);
+		if (vi || *index >= max)
+			return vi;
+	}
+}
+EXPORT_SYMBOL_GPL(via_vi_next);
 
 static void via_vi_free_rcu(struct rcu_head *rcu)
 {
@@ -94,26 +110,25 @@ struct via_vi *via_vi_get(struct via_file *f, u32 id)
 
 int via_nic_add_vi(struct via_nic *nic, struct via_vi *vi)
 {
-	u32 i, index, max = nic->limits.max_vi;
-	int ret = -ENOSPC;
+	u32 index, max = nic->limits.max_vi;
 
 	spin_lock(&nic->vi_lock);
-	for (i = 0; i < max; i++) {
-		/* Going round delays the reuse of an index. */
-		index = (nic->vi_hint + i) % max;
-		if (nic->vi_gen[index] & 1)
-			continue;
-		/* Odd: taken.  The generation is the id's upper half. */
-		nic->vi_gen[index]++;
-		nic->vi_hint = index + 1;
-		nic->vi_count++;
-		vi->index = index;
-		vi->id = (nic->vi_gen[index] & 0xffff) << 16 | index;
-		ret = 0;
-		break;
+	/* Going round delays the reuse of an index. */
+	index = find_next_zero_bit(nic->vi_taken, max, nic->vi_hint);
+	if (index >= max)
+		index = find_next_zero_bit(nic->vi_taken, max, 0);
+	if (index >= max) {
+		spin_unlock(&nic->vi_lock);
+		return -ENOSPC;
 	}
+	set_bit(index, nic->vi_taken);
+	nic->vi_hint = index + 1;
+	nic->vi_count++;
+	vi->index = index;
+	/* The generation is the id's upper half. */
+	vi->id = (++nic->vi_gen[index] & 0xffff) << 16 | index;
 	spin_unlock(&nic->vi_lock);
-	return ret;
+	return 0;
 }
 
 void via_nic_publish_vi(struct via_nic *nic, struct via_vi *vi)
@@ -142,11 +157,8 @@ void via_nic_totals(struct via_nic *nic, struct via_totals *sum)
 	spin_lock(&nic->vi_lock);
 	*sum = nic->gone;
 	rcu_read_lock();
-	for (i = 0; i < nic->limits.max_vi; i++) {
-		vi = via_vi_lookup(nic, i);
-		if (vi)
-			via_totals_add(sum, vi);
-	}
+	for (i = 0; (vi = via_vi_next(nic, &i)); i++)
+		via_totals_add(sum, vi);
 	rcu_read_unlock();
 	spin_unlock(&nic->vi_lock);
 }
@@ -157,6 +169,7 @@ void via_nic_remove_vi(struct via_nic *nic, struct via_vi *vi)
 	RCU_INIT_POINTER(nic->vis[vi->index], NULL);
 	via_totals_add(&nic->gone, vi);
 	nic->vi_gen[vi->index]++;
+	clear_bit(vi->index, nic->vi_taken);
 	nic->vi_count--;
 	spin_unlock(&nic->vi_lock);
 }

@@ -132,7 +132,8 @@ struct via_vi *via_ether_next_vi(struct via_ether_nic *nic, u32 *index,
 
 	while (!vi && *index < nic->ka->limits.max_vi) {
 		if (via_work_visit(work)) {
-			vi = via_vi_lookup(nic->ka, (*index)++);
+			vi = via_vi_next(nic->ka, index);
+			++*index;
 			continue;
 		}
 		rcu_read_unlock();

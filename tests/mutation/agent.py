@@ -475,8 +475,14 @@ mutant("handles-counted-once", FILE, "sim", "",
 NIC = "kernel/nic.c"
 mutant("index-never-free", "kernel/vis.c", "lo", "vi.many limits.vis",
        "a NIC has room for 4,096 VIs in all its life",
-       ("	nic->vi_gen[vi->index]++;\n	nic->vi_count--;",
-        "	nic->vi_count--;"), sim="many")
+       ("	clear_bit(vi->index, nic->vi_taken);\n", ""), sim="many")
+mutant("index-never-taken", "kernel/vis.c", "sim", "",
+       "a new VI takes the place of one that is there",
+       ("	set_bit(index, nic->vi_taken);\n", ""))
+mutant("walk-leaves-one-out", "kernel/vis.c", "sim", "",
+       "what is done to all VIs leaves out the one where it begins",
+       ("find_next_bit(nic->vi_taken, max, *index))",
+        "find_next_bit(nic->vi_taken, max, *index + 1))"))
 mutant("index-one-beyond", "kernel/vis.c", "sim", "",
        "a made-up number of a VI finds what lies behind the table",
        ("	if (unlikely(index >= nic->limits.max_vi))",
@@ -497,9 +503,8 @@ mutant("dead-after-wait", NIC, "sim", "",
         "	WRITE_ONCE(nic->dead, true);\n"), sim="gone beside memory")
 mutant("some-vis-fail", NIC, "regress", "stats",
        "VIs beyond the first few stay connected over a NIC that is gone",
-       ("	for (i = 0; i < nic->limits.max_vi; i++) {\n"
-        "		rcu_read_lock();",
-        "	for (i = 0; i < nic->vi_count; i++) {\n		rcu_read_lock();"),
+       ("		i++;\n		cond_resched();\n	} while (vi);",
+        "		i++;\n		cond_resched();\n	} while (i < 2);"),
        sim="gone many memory")
 mutant("end-without-grace", NIC, "regress", "stats",
        "frames and doorbells are in a device that is gone",

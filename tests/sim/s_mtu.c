@@ -345,10 +345,7 @@ static u32 too_long(struct via_ether_nic *nic, u32 mtu)
 	u32 i, n = 0;
 
 	rcu_read_lock();
-	for (i = 0; i < nic->ka->limits.max_vi; i++) {
-		vi = via_vi_lookup(nic->ka, i);
-		if (!vi)
-			continue;
+	for (i = 0; (vi = via_vi_next(nic->ka, &i)); i++) {
 		ev = vi->priv;
 		n += ev->conn.phase == VIA_PHASE_CONNECTED &&
 		     ev->conn.seg_send + ev->conn.seal_len + VIA_WIRE_SEND_HDR >

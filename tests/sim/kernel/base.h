@@ -155,6 +155,33 @@ void sim_fail(const char *fmt, ...) __printf(1, 2)
 #define roundup_pow_of_two(x) ((x) > 1 ? 1ul << fls64((x) - 1) : 1ul)
 #define rounddown_pow_of_two(x) (1ul << ilog2(x))
 
+#define BITS_PER_LONG	64
+#define BITS_TO_LONGS(n) (((n) + BITS_PER_LONG - 1) / BITS_PER_LONG)
+
+static inline void set_bit(unsigned long n, unsigned long *map)
+{
+	map[n / BITS_PER_LONG] |= 1ul << n % BITS_PER_LONG;
+}
+
+static inline void clear_bit(unsigned long n, unsigned long *map)
+{
+	map[n / BITS_PER_LONG] &= ~(1ul << n % BITS_PER_LONG);
+}
+
+/* The first bit that is @set at or after @n of @size; @size: none. */
+static inline unsigned long next_bit(const unsigned long *map,
+				     unsigned long size, unsigned long n,
+				     bool set)
+{
+	while (n < size && (map[n / BITS_PER_LONG] >> n % BITS_PER_LONG & 1) !=
+	       set)
+		n++;
+	return n < size ? n : size;
+}
+
+#define find_next_bit(map, size, n)		next_bit(map, size, n, true)
+#define find_next_zero_bit(map, size, n)	next_bit(map, size, n, false)
+
 #define cpu_to_be16(x)	__builtin_bswap16(x)
 #define cpu_to_be32(x)	__builtin_bswap32(x)
 #define cpu_to_be64(x)	__builtin_bswap64(x)
