@@ -265,15 +265,19 @@ def compile_all(names, folder):
 
 
 def apply_all():
-    """How many say nothing about today's sources; each is named."""
-    bad = 0
+    """How many say nothing about today's sources; each is named.  And whether
+    what is copied of the tree is enough to build them."""
+    said = plant.lacks({m.first[0] for m in mutants.MUTANTS if m.on == "unit"})
+    if said:
+        print(f"the copied tree: {said}")
+    bad = bool(said)
     for m in mutants.MUTANTS:
         try:
             plant.plant(m)
         except plant.Stale as e:
             print(e)
             bad += 1
-    print(f"{len(mutants.MUTANTS) - bad} of {len(mutants.MUTANTS)} apply")
+    print(f"{len(mutants.MUTANTS) - bad + bool(said)} of {len(mutants.MUTANTS)} apply")
     return bad
 
 

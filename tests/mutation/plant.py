@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import tempfile
 
 from labkit.base import BUILD, ROOT
 
@@ -13,7 +14,8 @@ WORK = os.path.join(BUILD, "mutation")
 SOURCE = os.path.join(WORK, "source")
 OUT = os.path.join(SOURCE, "build")
 PARTS = ("Makefile", "VERSION", "Kbuild", "include", "kernel", "devices",
-         "verbs", "vipl", "providers", "tests/unit", "tools/lacks.sh")
+         "verbs", "vipl", "providers", "tests/unit", "tests/sim/kernel",
+         "tools/lacks.sh", "tools/needs.sh")
 MODULES = ("via_ka", "via_lo", "via_ether", "via_netdev")
 LIBRARY = "libvipl.so.1"
 OBJECTS = os.path.join(WORK, "objects")
@@ -53,6 +55,20 @@ def copy_tree():
                 os.unlink(path)
             elif not filecmp.cmp(path, origin, shallow=False):
                 shutil.copyfile(origin, path)
+
+
+def lacks(units):
+    """What make says of a copy that misses a source of those unit tests or
+    of the library; nothing is right."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["cp", "-a", "--parents", *PARTS, folder], cwd=ROOT,
+                       check=True)
+        done = subprocess.run(
+            ["make", "-s", "-n", "-C", folder, "lib",
+             *(f"build/unit/{name}" for name in sorted(units))],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            check=False)
+    return done.stderr.strip()
 
 
 def digest(kernel, mutant=None):
