@@ -34,6 +34,7 @@ import pinned
 import plugins
 import polling
 import rdma
+import rdma_beside
 import rdma_harm
 import rdma_own
 import registers
@@ -133,8 +134,8 @@ def full_sessions():
         yield boot("full", BEHIND, "iommu_full iommu", kernel, 2, nic, **IOMMU)
     # What stands beside VIA has guests of its own.
     for kernel in ("6.1", "6.12", "7.3"):
-        yield boot("full", "verbs, {kernel}", "verbs", kernel, 1, "e1000",
-                   mem=768)
+        yield boot("full", "verbs, {kernel}", "verbs_siw " *
+                   (kernel == "6.1") + "verbs", kernel, 1, "e1000", mem=768)
         yield boot("full", "verbs of rdma_rxe, {kernel}", "rxe", kernel, 1,
                    "e1000", mem=768, modules=False, control=True)
     yield boot("full", "verbs, {kernel}", "verbs_harm", "debug-6.1", 2,
@@ -363,6 +364,7 @@ IN_GUESTS = [
     row("MPI, a node is reset, {nic}", mpi.reset, "net", jobs=0),
     row("verbs: a device comes and goes, {nic}", rdma.comes_and_goes,
         "net rounds", stock=(0, 1), verbs=(0, 5)),
+    row("verbs: siw beside it, {nic}", rdma_beside.siw, "net", verbs_siw=0),
     row("verbs: mvia.conf, {nic}", configure.verbs, "net", stock=0),
     row("verbs: {name} over {kind}, {nic}", rdma.program, "net name kind",
         stock=[(0, ["rping", "ib_write_bw"], "via")],

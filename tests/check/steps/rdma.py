@@ -193,27 +193,33 @@ def listening(session, node, listens, job):
                          f"{job.all.strip()[-200:]}")
 
 
-def program(session, net, name, kind):
-    """A program of Debian's between the nodes."""
-    table = OVER_TCP if kind == "tcp" else PROGRAMS
-    what, (one, two) = table[name], session.lab.nodes
-    needed(re.match(r"\w+", name).group())
-    with device(session, kind, net) as dev, \
-            carried(session, kind, net, what.payload):
-        words = {"peer": f"10.{net}.0.2", "dev": dev}
-        server = what.env + what.server.format(**words)
-        with serving(session, server, ends=True) as job:
-            listening(session, two, what.listens, job)
-            result = session.run(one, what.env + what.client.format(**words),
-                                 LIMIT * session.slow)
-            # Most servers end with their client, and tell what they found.
-            job.link.wait_for(lambda: job.done, 2)
-            if job.done and job.rc:
-                raise StepFailed(f"the server ended with status {job.rc}: "
-                                 f"{job.all.strip()[-200:]}")
+def between(session, net, what, dev):
+    """A program between the nodes: the result of its client."""
+    one, two = session.lab.nodes
+    words = {"peer": f"10.{net}.0.2", "dev": dev}
+    with serving(session, what.env + what.server.format(**words),
+                 ends=True) as job:
+        listening(session, two, what.listens, job)
+        result = session.run(one, what.env + what.client.format(**words),
+                             LIMIT * session.slow)
+        # Most servers end with their client, and tell what they found.
+        job.link.wait_for(lambda: job.done, 2)
+        if job.done and job.rc:
+            raise StepFailed(f"the server ended with status {job.rc}: "
+                             f"{job.all.strip()[-200:]}")
     if re.search(r"mismatch|data error|verify fail|verification failed",
                  result.all + job.all, re.I):
         raise StepFailed("other data than were sent")
+    return result
+
+
+def program(session, net, name, kind):
+    """A program of Debian's between the nodes."""
+    what = (OVER_TCP if kind == "tcp" else PROGRAMS)[name]
+    needed(re.match(r"\w+", name).group())
+    with device(session, kind, net) as dev, \
+            carried(session, kind, net, what.payload):
+        result = between(session, net, what, dev)
     if what.tell:
         found = re.findall(what.tell, result.all, re.M)
         if not found:
