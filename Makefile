@@ -62,6 +62,9 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) \
 	    $(if $(filter thread,$(SAN)),$(NOTSAN))
 override CFLAGS := -std=gnu11 $(WARN) -Iinclude -Iinclude/uapi $(SANFLAGS) \
 		   $(CPPFLAGS) $(CFLAGS)
+# Of programs that only test: they wait for what they try, and are compiled for
+# one run. Those with bars of their own are of CFLAGS.
+TEST_CFLAGS = $(CFLAGS:-O2=-O1)
 override LDFLAGS := $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 
 # The running kernel's headers, else the newest that are installed.
