@@ -6,8 +6,8 @@ old one stands in that file exactly once, `why` says why a user would care.
 
 `on` is where a test sees it: "lo" is viaconform on via_lo, "wire" viaconform
 between two nodes, "unit" a program of build/unit, "regress" viatest regress, "fault"
-viatest fault, "verbs" verbsconform between two nodes, "sim" only what has the agent
-and the class in its hands.  `first` names the groups (the unit program, the mode of
+viatest fault, "verbs" verbsconform on the verbs device of a NIC, "sim" only what has
+the agent and the class in its hands.  `first` names the groups (the unit program, the mode of
 viatest regress) that should see it, and is a guess where `guest` is not set.
 
 `guest`: make check-full plants it, in a guest or below a unit test.
@@ -18,8 +18,8 @@ viatest regress) that should see it, and is a guess where `guest` is not set.
 from collections import namedtuple
 
 Mutant = namedtuple("Mutant", "name path on first why edits guest defect sim")
-PLANTED = ("lo", "wire", "unit")
-WHERE = (*PLANTED, "regress", "fault", "verbs", "sim")
+PLANTED = ("lo", "wire", "verbs", "unit")
+WHERE = (*PLANTED, "regress", "fault", "sim")
 
 SIM = {
     "alloc": "an allocation fails",

@@ -31,6 +31,7 @@ import paths  # noqa: E402
 
 paths.find()
 
+import layer  # noqa: E402
 import mutants  # noqa: E402
 import plant  # noqa: E402
 from labkit import kernels  # noqa: E402
@@ -40,6 +41,11 @@ from common import serving  # noqa: E402
 from runner import Check, StepFailed  # noqa: E402
 from session import Session  # noqa: E402
 
+# The test that fails first, as viaconform and verbsconform name it.
+FAILED = re.compile(r"Test: (\S+)(?:(?!Test: ).)*?FAILED", re.S)
+SKIPPED = re.compile(r"^skipped ([\w.]+):", re.M)
+FAILED_VERBS = re.compile(r"^FAILED ([\w.]+):", re.M)
+CONFORM = os.path.join(BUILD, "verbsconform")
 FIRST = 90      # seconds for the groups that are to see it, hanging ones too
 ALL = 150       # for the whole suite
 
@@ -58,9 +64,9 @@ def tell_netdev(number, order):
     return f"{where}{VIA} dev {order} eth{number}"
 
 
-def module_commands(folder, wire):
+def module_commands(folder, on):
     """Replace the modules in a guest by those of a folder."""
-    names = plant.MODULES if wire else plant.MODULES[:2]
+    names = plant.MODULES[:2] if on == "lo" else plant.MODULES
     lines = [f"test ! -e /dev/via_eth{i} || {tell_netdev(i, 'detach')}"
              for i in range(2)]
     # What a killed suite leaves behind is gone in a moment.
@@ -68,31 +74,35 @@ def module_commands(folder, wire):
               f"grep -q '^{m} ' /proc/modules || break; "
               f"rmmod {m} 2>/dev/null || sleep 0.1; done; "
               f"! grep -q '^{m} ' /proc/modules"
-              for m in reversed(plant.MODULES)]
+              for m in reversed(plant.BUILT)]
     lines += ["modprobe libcrc32c"]
     lines += [f"insmod {folder}/{m}.ko" for m in names]
-    if wire:
+    if on != "lo":
         lines += [tell_netdev(i, "attach") for i in range(2)]
+    if on == "verbs":
+        lines += ["modprobe -a iw_cm ib_uverbs rdma_ucm",
+                  f"insmod {folder}/{plant.VERBS}.ko",
+                  "rdma link add via0 type via netdev eth0"]
     return " && ".join(f"{{ {line}; }}" for line in lines)
 
 
 class Run:
     """The suite in a lab with the modules and the library of a folder."""
 
-    def __init__(self, session, name, wire, library=False):
-        self.session, self.wire = session, wire
+    def __init__(self, session, name, on, library=False):
+        self.session, self.on, self.skipped = session, on, None
         self.folder = os.path.join(plant.WORK, name)
         # A mutant of the library runs on the modules that are there.
         self.modules = os.path.join(plant.WORK, "control") if library else \
             self.folder
 
     def insert(self):
-        want = (self.session.lab, self.modules, self.wire)
+        want = (self.session.lab, self.modules, self.on)
         if getattr(self.session, "loaded", None) == want:
             return
         self.session.loaded = None
         self.session.run(self.session.lab.nodes[0],
-                         module_commands(self.modules, self.wire), 60)
+                         module_commands(self.modules, self.on), 60)
         self.session.loaded = want
 
     def load(self):
@@ -107,21 +117,28 @@ class Run:
 
     def failure(self, pattern, limit):
         """The first test that fails, None when all pass."""
+        if self.on == "verbs":
+            return self.watch(f"{CONFORM} -v --codes 10.0.0.1 "
+                              f"{(pattern or '').replace(',', ' ')}", limit)
         only = f"-g '{pattern}' " if pattern else ""
         command = f"{self.folder}/viaconform -v {only}-d "
-        if not self.wire:
+        if self.on == "lo":
             return self.watch(command + "via_lo", limit)
         with serving(self.session, f"{INSIDE} {self.folder}/viaconform "
                      "-d via_eth1 --server", node=0):
             return self.watch(f"{command}via_eth0 {PEER}", limit)
 
     def watch(self, command, limit):
+        failed = FAILED_VERBS if self.on == "verbs" else FAILED
         job = self.session.lab.nodes[0].spawn(command, limit)
         try:
-            job.link.wait_for(lambda: job.done or "FAILED" in job.out, limit)
-            found = re.search(r"FAILED", job.out)
+            job.link.wait_for(lambda: job.done or "FAILED" in job.out and
+                              failed.search(job.out), limit)
+            found = failed.search(job.out)
+            skipped = SKIPPED.search(job.out)
+            self.skipped = skipped and skipped.group(1)
             if found:
-                return re.findall(r"Test: (\S+)", job.out[:found.start()])[-1]
+                return found.group(1)
             if job.rc == 0:
                 return None
             raise StepFailed(f"no verdict, status {job.rc}: {command}")
@@ -148,7 +165,7 @@ def unit(check, mutant, name):
 
 def caught_by(session, mutant):
     """The test that fails, or None."""
-    run = Run(session, mutant.name, mutant.on == "wire",
+    run = Run(session, mutant.name, mutant.on,
               mutant.path.startswith(("vipl/", "providers/")))
     run.load()
     return run.failure(",".join(mutant.first), FIRST) or \
@@ -190,15 +207,17 @@ def unit_attempt(check, mutant, table):
                           time.monotonic() - begin)
 
 
-def control(session, wire, chosen, whole):
+def control(session, on, chosen, whole):
     """Without a mutant everything passes, in the same harness."""
-    run = Run(session, "control", wire)
+    run = Run(session, "control", on)
     run.load()
     patterns = {p for m in chosen for p in m.first}
     # What is to fail with a mutant has to pass without.
     group = run.failure(None if whole else ",".join(sorted(patterns)), ALL)
     if group:
         raise StepFailed(f"{group} fails without a mutant")
+    if on == "verbs" and run.skipped:
+        raise StepFailed(f"{run.skipped} is skipped: it finds no mutant")
 
 
 def build_all(check, planter, chosen, ready):
@@ -219,7 +238,7 @@ def build_all(check, planter, chosen, ready):
 def run(check, names=None):
     """All steps: the builds, the control, each mutant."""
     chosen = mutants.named(names) if names else mutants.GUEST
-    elsewhere = [m.name for m in chosen if m.on not in ("lo", "wire", "unit")]
+    elsewhere = [m.name for m in chosen if m.on not in layer.PLANTED]
     if elsewhere:
         raise ValueError(f"not for a guest: {', '.join(elsewhere)}")
     planter = plant.Planter(check, kernels.kernel("6.1"))
@@ -234,10 +253,10 @@ def run(check, names=None):
                        mutant, table)
     session = Session(check, "mutation", modules=False, attach=False, **GUEST)
     try:
-        for on in ("lo", "wire"):
+        for on in ("lo", "wire", "verbs"):
             part = [m for m in ready if m.on == on]
-            if part and session.step(f"no mutant, {on}", control,
-                                     on == "wire", part, not names):
+            if part and session.step(f"no mutant, {on}", control, on, part,
+                                     not names and on != "verbs"):
                 for mutant in part:
                     session.step(f"{mutant.name}, {on}", attempt, mutant,
                                  table)
@@ -250,7 +269,7 @@ def run(check, names=None):
 def compile_all(names, folder):
     """Each mutant of the modules compiles without a word; how many do not."""
     chosen = [m for m in (mutants.named(names) if names else mutants.MUTANTS)
-              if m.path.startswith(("kernel/", "devices/"))]
+              if m.path.startswith(("kernel/", "devices/", "verbs/"))]
     compiler = plant.Compiler(kernels.kernel("6.1").kdir, folder)
     compiler.copy()
     bad = 0

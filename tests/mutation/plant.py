@@ -17,6 +17,10 @@ PARTS = ("Makefile", "VERSION", "Kbuild", "include", "kernel", "devices",
          "verbs", "vipl", "providers", "tests/unit", "tests/sim/kernel",
          "tools/lacks.sh", "tools/needs.sh")
 MODULES = ("via_ka", "via_lo", "via_ether", "via_netdev")
+VERBS = "via_rdma"
+BUILT = (*MODULES, VERBS)
+# Seconds: a minute, but other work may have the processors.
+BUILD_LIMIT = 3600
 LIBRARY = "libvipl.so.1"
 OBJECTS = os.path.join(WORK, "objects")
 
@@ -110,8 +114,8 @@ class Planter:
         self.check, self.kernel = check, kernel
 
     def make(self, *goals):
-        self.check.host(["make", "-s", "-C", SOURCE, *goals,
-                         f"KDIR={self.kernel.kdir}"], 600)
+        self.check.host(["make", "-s", "-j2", "-C", SOURCE, *goals,
+                         f"KDIR={self.kernel.kdir}"], BUILD_LIMIT)
 
     def product(self, mutant):
         """What to make for a mutant, and the files that come of it."""
@@ -122,7 +126,7 @@ class Planter:
             return "lib", {LIBRARY: os.path.join(OUT, LIBRARY)}
         folder = os.path.join(OUT, "modules", self.kernel.release)
         return "modules", {f"{m}.ko": os.path.join(folder, f"{m}.ko")
-                           for m in MODULES}
+                           for m in BUILT}
 
     def control(self, mutants):
         """The build without a defect: what the mutants are compared with."""
@@ -134,7 +138,7 @@ class Planter:
         goals = {self.product(m)[0] for m in mutants}
         self.make(*sorted(goals | {"lib", "modules"}))
         self.keep("control", {f"{m}.ko": os.path.join(
-            OUT, "modules", self.kernel.release, f"{m}.ko") for m in MODULES})
+            OUT, "modules", self.kernel.release, f"{m}.ko") for m in BUILT})
         self.keep("control", {LIBRARY: os.path.join(OUT, LIBRARY)})
         for m in mutants:
             if m.on == "unit":
@@ -207,9 +211,12 @@ class Compiler:
         """Those to compile for a file: of a header, all of its modules'."""
         if path.endswith(".c"):
             return [path[:-1] + "o"]
-        tops = ("devices/ether", "devices/ether/proto")
-        if not path.startswith("devices"):
-            tops += ("kernel",)
+        if path.startswith("verbs"):
+            tops = ("verbs",)
+        else:
+            tops = ("devices/ether", "devices/ether/proto")
+            if not path.startswith("devices"):
+                tops += ("kernel",)
         return [os.path.join(top, name[:-1] + "o") for top in tops
                 for name in sorted(os.listdir(os.path.join(ROOT, top)))
                 if name.endswith(".c")]

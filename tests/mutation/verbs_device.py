@@ -7,8 +7,8 @@ MUTANTS = Layer()
 
 
 def mutant(name, path, first, why, *edits):
-    """Seen to be noticed by a group of verbsconform, between two devices."""
-    MUTANTS.plant(name, path, "verbs", first, why, *edits)
+    """Seen to be noticed by a group of verbsconform."""
+    MUTANTS.guest(name, path, "verbs", first, why, *edits)
 
 
 mutant("vr-no-limit", "verbs/dev.h", "limit.pd",
