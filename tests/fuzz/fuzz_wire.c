@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "join.h"
+#include "shape.h"
 
 #define PROMISE(e)	do { if (!(e)) abort(); } while (0)
 
@@ -90,6 +91,34 @@ static void check_pair(const uint8_t *frame, uint32_t len, uint32_t second)
 	PROMISE(!via_wire_parse(frame, second, &h) && h.seq == all.seq);
 	PROMISE(!via_wire_parse(frame + second, left, &h) &&
 		h.seq == all.seq + 1 && h.flags == all.flags);
+}
+
+/* TCP's header of a train: what it unfolds to is a train of the message. */
+static void check_shape(const uint8_t *frame, uint32_t len, uint32_t payload)
+{
+	const struct via_shape_tcp *t = (const void *)frame;
+	uint32_t joined = 0, off, i;
+	struct via_frame_hdr h;
+	struct via_shape s;
+
+	if (len < sizeof(*t))
+		return;
+	off = be32_to_cpu(t->offset);
+	for (i = 0; i < 2; i++, joined = be16_to_cpu(t->seg)) {
+		if (via_shape_parse(t, payload, joined, &s) != VIA_SHAPE_IS_TRAIN)
+			continue;
+		PROMISE(s.frames && s.frames <= VIA_WIRE_TRAIN && payload);
+		PROMISE(s.frames == (payload + s.seg - 1) / s.seg);
+		PROMISE(payload <= be32_to_cpu(t->msg_len) &&
+			off <= be32_to_cpu(t->msg_len) - payload);
+		/* What is left to the parser of frames. */
+		if (via_wire_parse(s.head, sizeof(s.head) + payload, &h))
+			continue;
+		PROMISE(h.offset == off && !(h.flags & VIA_WIRE_SEALS));
+		PROMISE(s.frames == 1 ? h.len == payload :
+			via_wire_join(&h, sizeof(s.head) + payload, s.seg) &&
+			h.frames == s.frames && h.len == payload);
+	}
 }
 
 static void check_data(const struct via_frame_hdr *h)
@@ -247,6 +276,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(frame, data + 2,
 	       len < VIA_WIRE_HDR_MAX ? len : VIA_WIRE_HDR_MAX);
+	check_shape(frame, len, data[0] | data[1] << 8);
 	if (len <= VIA_WIRE_HDR_MAX)
 		check_pair(frame, len, data[0]);
 	if (!via_wire_parse(frame, len, &h)) {

@@ -1601,3 +1601,49 @@ mutant("join-version", JOIN, "unit", "join",
        "frames of another version are joined",
        ("	if (len < VIA_WIRE_SEND_HDR || w->version != VIA_WIRE_VERSION ||\n",
         "	if (len < VIA_WIRE_SEND_HDR ||\n"))
+
+SHAPE = "devices/ether/proto/shape.h"
+
+mutant("shape-options", SHAPE, "unit", "shape",
+       "any packet of TCP's with as many options is taken for a train",
+       ("t->option == VIA_SHAPE_OPTION &&\n	       ", ""))
+mutant("shape-reset", SHAPE, "unit", "shape",
+       "a packet of TCP's that ends a connection is a train",
+       ("	       (t->flags & ~VIA_SHAPE_PSH) == VIA_SHAPE_ACK && !t->urgent;",
+        "	       t->flags & VIA_SHAPE_ACK && !t->urgent;"))
+mutant("shape-beyond", SHAPE, "unit", "shape",
+       "a train that ends beyond its message is taken",
+       ("	if (off > msg || len > msg - off || ", "	if ("))
+mutant("shape-wraps", SHAPE, "unit", "shape",
+       "a train that begins beyond its message is taken",
+       ("	if (off > msg || len > msg - off", "	if (len > msg - off"))
+mutant("shape-many", SHAPE, "unit", "shape",
+       "a train has more frames than there is room for",
+       ("|| len > VIA_WIRE_TRAIN * seg ||", "||"))
+mutant("shape-between", SHAPE, "unit", "shape",
+       "a train begins within a frame",
+       ("	if (off % seg || k > last", "	if (k > last"))
+mutant("shape-behind", SHAPE, "unit", "shape",
+       "a train goes on behind its last frame",
+       ("	if (off % seg || k > last || n - 1 > last - k ||",
+        "	if (off % seg ||"))
+mutant("shape-short", SHAPE, "unit", "shape",
+       "a frame in the middle of a message is shorter, and those behind it move",
+       (" ||\n	    (len % seg && len != msg - off))", ")"))
+mutant("shape-joined", SHAPE, "unit", "shape",
+       "packets that were joined are of another length than the frames",
+       ("	    !seg || (joined && joined != seg))", "	    !seg)"))
+mutant("shape-flags", SHAPE, "unit", "shape",
+       "a seal that is not there is looked for in the payload",
+       ("	    t->wire_flags & ~(VIA_WIRE_PUSH | VIA_WIRE_ACK_NOW | "
+        "VIA_WIRE_PROBE) ||\n", ""))
+mutant("shape-asks-often", SHAPE, "unit", "shape",
+       "each part of a train asks for an acknowledgement",
+       ("k + n - 1 == last, s);", "true, s);"))
+mutant("shape-probe-moved", SHAPE, "unit", "shape",
+       "a probe does not find that sequence numbers are changed on the way",
+       ("	return cookie && be32_to_cpu(t->offset) == (u32)cookie &&\n",
+        "	return cookie &&\n"))
+mutant("shape-far", SHAPE, "unit", "shape",
+       "the number of a frame in its message is cut to 16 bits",
+       (" && off / seg + n - 1 <= 0xffff;", ";"))

@@ -42,6 +42,7 @@ SURVIVORS = os.path.join(HERE, "survivors.txt")
 FOUND = os.path.join(HERE, "found.txt")
 UNITS = {"devices/ether/proto/wire.c": ["wire"], "devices/ether/proto/wire.h": ["wire"],
          "devices/ether/proto/join.h": ["join"],
+         "devices/ether/proto/shape.h": ["shape"],
          "devices/ether/proto/auth.c": ["auth"],
          "devices/ether/proto/ratelimit.c": ["strangers"],
          "devices/ether/proto/token.c": ["strangers"],
