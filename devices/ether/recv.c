@@ -727,6 +727,8 @@ static void rx_bad(struct via_ether_nic *nic, const struct via_ether_frame *f,
 		via_ether_send_version(nic, f);
 		break;
 	case VIA_WIRE_BAD_TYPE:
+		if (nic->ops->rx_other && nic->ops->rx_other(nic, f))
+			break;
 		via_ether_count(nic, BAD_TYPE);
 		break;
 	case VIA_WIRE_BAD_LENGTH:

@@ -161,6 +161,8 @@ static noinline enum sent send_train(struct burst *b, struct via_desc *d,
 
 	t.hdr = write ? VIA_WIRE_WRITE_HDR : VIA_WIRE_SEND_HDR;
 	t.seg = seg;
+	t.off = off;
+	t.plain = !(d->control & (VIA_CTL_IMMEDIATE | VIA_CTL_KERNEL_INVALIDATE));
 	if (!via_train_begin(b, &t, d->length - off, &buf))
 		return SENT_NO_TRAIN;
 	last = off + t.bytes == d->length;
@@ -374,6 +376,8 @@ static noinline enum sent send_lost(struct burst *b)
 		via_trace_retransmit(ev, seq, rec->len);
 		via_rto_resent(&ev->rto, seq);
 		ev->snd.resent++;
+		if (b->nic->ops->resent)
+			b->nic->ops->resent(b->nic, &ev->peer->link);
 		via_ether_count(b->nic, RESENT);
 		if (ev->rto.retries || ev->snd.win.timed)
 			via_ether_count(b->nic, RESENT_TIMED);

@@ -280,6 +280,8 @@ static noinline enum sent answer_train(struct burst *b,
 
 	t.hdr = VIA_WIRE_SEND_HDR;
 	t.seg = ev->conn.seg_send;
+	t.off = off;
+	t.plain = true;
 	if (!via_train_begin(b, &t, a->len - off, &buf))
 		return SENT_NO_TRAIN;
 	flags = via_train_flags(b, &t, ends_all(b, a, off + t.bytes, tail));

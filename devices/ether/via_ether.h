@@ -40,6 +40,7 @@
 
 struct via_ether_allow;
 struct via_ether_counters;
+struct via_ether_frame;
 struct via_ether_nic;
 struct via_peers;
 
@@ -80,14 +81,20 @@ struct via_ether_buf {
  * struct via_ether_train - frames of one message that go out as one
  * @hdr:	bytes of headers: the first frame's, with the flags of the last
  * @seg:	bytes of payload of each frame, but for the last one
+ * @off:	of the first of them in the message
+ * @plain:	the message has no immediate data
  * @bytes:	of payload of all, more than @seg; lowered to what there is room for,
  *		then a multiple of @seg
  * @pieces:	how many of @piece there are
  * @piece:	where they go, in a row
+ * @alone:	the NIC module's, between tx_get_train() and tx_put_train()
  */
 struct via_ether_train {
 	u32 hdr;
 	u32 seg;
+	u32 off;
+	bool plain;
+	bool alone;
 	u32 bytes;
 	u32 pieces;
 	struct {
@@ -186,6 +193,18 @@ struct via_ether_ops {
 	bool (*tx_put_train)(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			     const struct via_ether_train *train,
 			     struct via_ether_buf *buf);
+	/**
+	 * @resent: a frame of data towards @link is sent again.  Softirq or BH off,
+	 * the class's locks held.  Optional.
+	 */
+	void (*resent)(struct via_ether_nic *nic,
+		       const struct via_ether_link *link);
+	/**
+	 * @rx_other: is this frame, of a type that the class does not know, the NIC
+	 * module's own?  As via_ether_rx(), which calls it.  Optional.
+	 */
+	bool (*rx_other)(struct via_ether_nic *nic,
+			 const struct via_ether_frame *frame);
 	/** @tx_end: end the burst. */
 	void (*tx_end)(struct via_ether_nic *nic, struct via_ether_tx *tx);
 	/** @tx_get_one: tx_begin() and tx_get(), for a burst of one frame. */

@@ -46,6 +46,7 @@
 #define VIA_WIRE_HEARTBEAT_ACK		0x21	/* via_wire, _beat: the answer */
 #define VIA_WIRE_ACKS		0x22	/* via_wire, _acks, entries */
 #define VIA_WIRE_LIST		0x23	/* via_wire, _list, cookies */
+#define VIA_WIRE_SHAPE		0x28	/* via_wire: of via_udp alone, see shape.h */
 #define VIA_WIRE_NAME_QUERY	0x30	/* via_wire, _name; may be broadcast */
 #define VIA_WIRE_NAME_REPLY	0x31	/* via_wire, _name */
 
