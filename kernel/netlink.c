@@ -99,6 +99,7 @@ static int put_nic(struct sk_buff *skb, struct via_nic *nic, u32 portid,
 	    nla_put_u32(skb, VIA_NL_A_VIS, READ_ONCE(nic->vi_count)) ||
 	    (nic->port && nla_put_u16(skb, VIA_NL_A_PORT, nic->port)) ||
 	    (nic->bound && nla_put_u32(skb, VIA_NL_A_BOUND, nic->bound)) ||
+	    (nic->shape && nla_put_u32(skb, VIA_NL_A_SHAPE, nic->shape)) ||
 	    (cmd == VIA_NL_CMD_NIC_NEW && put_device_part(skb, nic))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
@@ -165,6 +166,7 @@ static int attach_device(struct sk_buff *skb, struct genl_info *info)
 	const struct nlattr *driver = info->attrs[VIA_NL_A_DRIVER];
 	const struct nlattr *addr = info->attrs[VIA_NL_A_ADDR];
 	const struct nlattr *port = info->attrs[VIA_NL_A_PORT];
+	const struct nlattr *shape = info->attrs[VIA_NL_A_SHAPE];
 	enum via_refusal why = VIA_REFUSE_NONE;
 	const struct via_attach_ops *ops;
 	struct via_attach_to to = {};
@@ -183,6 +185,8 @@ static int attach_device(struct sk_buff *skb, struct genl_info *info)
 	}
 	if (port)
 		to.port = nla_get_u16(port);
+	if (shape)
+		to.shape = nla_get_u32(shape);
 	ops = via_attach_get(driver ? nla_data(driver) : NULL, addr);
 	if (!ops) {
 		if (driver)
@@ -312,6 +316,7 @@ static const struct nla_policy attach_policy[VIA_NL_A_MAX + 1] = {
 			      .len = VIA_NL_DRIVER_MAX },
 	[VIA_NL_A_ADDR] = NLA_POLICY_RANGE(NLA_BINARY, 1, VIA_ADDR_MAX),
 	[VIA_NL_A_PORT] = NLA_POLICY_MIN(NLA_U16, 1),
+	[VIA_NL_A_SHAPE] = NLA_POLICY_MAX(NLA_U32, VIA_NL_SHAPE_TCP),
 };
 
 static const struct nla_policy limit_policy[VIA_NL_A_MAX + 1] = {

@@ -55,6 +55,8 @@ int via_nl_refuse(struct netlink_ext_ack *extack, enum via_refusal why,
 			"no address of this host in this namespace",
 		[VIA_REFUSE_PORT] =
 			"the port of this address is in use",
+		[VIA_REFUSE_SHAPE] =
+			"TCP's shape is of IPv4",
 		[VIA_REFUSE_LISTS] =
 			"too many lists in this network namespace",
 	};

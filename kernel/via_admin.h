@@ -36,6 +36,7 @@ enum via_refusal {
 	VIA_REFUSE_NEEDS_ADDR,		/* an address of IPv4 or IPv6 */
 	VIA_REFUSE_NOT_OURS,		/* no address of this host */
 	VIA_REFUSE_PORT,		/* the port is in use */
+	VIA_REFUSE_SHAPE,		/* of IPv4 only */
 	VIA_REFUSE_LISTS,		/* the namespace has too many lists */
 	VIA_REFUSALS
 };
@@ -107,12 +108,14 @@ void via_nic_peer_event(struct via_nic *nic, const u8 *addr,
  * @addr_len:	bytes of @addr; 0: no address is named
  * @addr:	of this host
  * @port:	with an address; 0: the usual one
+ * @shape:	likewise: VIA_NL_SHAPE_*
  */
 struct via_attach_to {
 	u32 ifindex;
 	u32 addr_len;
 	u8 addr[VIA_ADDR_MAX];
 	u16 port;
+	u32 shape;
 };
 
 /**

@@ -661,6 +661,7 @@ struct via_nic_polls {
  *		compared; NULL: none
  * @port:	constant: they belong to @addr and this UDP port; 0: to @netdev
  * @bound:	constant: index of the interface that @port is bound to, or 0
+ * @shape:	constant: VIA_NL_SHAPE_*
  * @priv:	constant: the device's
  *
  * The device fills the fields above before via_nic_register(); the rest is
@@ -679,6 +680,7 @@ struct via_nic {
 	const struct net_device *netdev;
 	u16 port;
 	u32 bound;
+	u32 shape;
 	void *priv;
 
 	struct kref ref;		/* the registry, open files */

@@ -50,9 +50,9 @@ enum via_nl_cmd {
 	VIA_NL_CMD_NIC_DEL,
 	/*
 	 * Make an interface (IFINDEX), or an address of this host (ADDR; and
-	 * PORT, and the interface that it is bound to, IFINDEX), a VI NIC, by
-	 * the module DRIVER or by the first that can; initial.  -EEXIST: it is
-	 * one.
+	 * PORT, SHAPE, and the interface that it is bound to, IFINDEX), a VI
+	 * NIC, by the module DRIVER or by the first that can; initial.
+	 * -EEXIST: it is one.
 	 */
 	VIA_NL_CMD_ATTACH,
 	/* Undo it (NIC or IFINDEX); owner. */
@@ -151,6 +151,7 @@ enum via_nl_attr {
 	VIA_NL_A_QUEUES,	/* u32: work queues that complete into it */
 	VIA_NL_A_CONN,		/* u32: VIA_NL_CONN_* */
 	VIA_NL_A_BOUND,		/* u32, told: interface that a NIC in UDP is bound to */
+	VIA_NL_A_SHAPE,		/* u32: VIA_NL_SHAPE_*, of a NIC in UDP; none: UDP */
 
 	__VIA_NL_A_MAX
 };
@@ -175,6 +176,12 @@ enum via_nl_peer_event {
 	VIA_NL_PEER_UP,		/* the first connection with the host stands */
 	VIA_NL_PEER_DOWN,	/* the last one has ended */
 	VIA_NL_PEER_DENIED,	/* it is not on the list, and sends; 10 a second */
+};
+
+/* Headers of long messages. */
+enum via_nl_shape {
+	VIA_NL_SHAPE_UDP,	/* datagrams */
+	VIA_NL_SHAPE_TCP,	/* TCP's, to hosts that take them; of IPv4 */
 };
 
 /* What of a connection there is, in VIA_NL_CMD_RES_CONN. */

@@ -42,7 +42,7 @@ _via() {
 	1\ res) list='vi mr cq conn all' ;;
 	2\ stat\ show | 2\ res\ *) list=$(_via_devs) ;;
 	2\ dev\ attach | 2\ driver\ *) list=$(_via_interfaces) ;;
-	3\ dev\ attach) list='driver port dev' ;;
+	3\ dev\ attach) list='driver port dev shape' ;;
 	4\ dev\ attach) list='via_netdev' ;;
 	2\ dev\ * | 2\ peer\ show | 2\ peer\ allow | 2\ peer\ deny | 2\ peer\ key)
 		list=$(_via_devs) ;;

@@ -22,6 +22,7 @@ struct section {
 	char		ifname[IF_NAMESIZE];	/* "" are the limits */
 	char		addr[48];		/* or this address; ifname: bound to */
 	unsigned long	port;			/* of it, or 0 */
+	uint32_t	shape;			/* of it: VIA_NL_SHAPE_* */
 	const char	*file;
 	int		line;
 	bool		bad;			/* is not done */
@@ -158,6 +159,11 @@ static void take_address(struct section *s, const char *text, char *value,
 		strcpy(s->ifname, value);
 		return;
 	}
+	if (!strcmp(text, "shape")) {
+		if (!parse_shape(value, &s->shape))
+			mistake(s, line, MSG_LINE_SHAPE);
+		return;
+	}
 	if (strcmp(text, "port"))
 		return mistake(s, line, MSG_LINE_SETTING_ADDR);
 	s->port = strtoul(value, &end, 10);
@@ -275,13 +281,17 @@ static void do_interface(const struct section *s)
 
 static void do_address(const struct section *s)
 {
+	const struct where where = {
+		.port = s->port,
+		.ifname = *s->ifname ? s->ifname : NULL,
+		.shape = s->shape,
+	};
 	struct nic nic;
 	struct addr a;
 
 	parse_addr(s->addr, &a);
 	if (!nl_open() || !nic_at(&a, &nic)) {
-		if (dev_attach_addr(s->addr, s->port,
-				    *s->ifname ? s->ifname : NULL))
+		if (dev_attach_addr(s->addr, &where))
 			return worse(REFUSED);
 		if (!nl_open() || !nic_at(&a, &nic)) {
 			warn_msg(MSG_CONF_NOT_YET, s->addr);

@@ -108,6 +108,7 @@ void nic_take(struct nic *nic, struct nlattr **attrs)
 	if (attrs[VIA_NL_A_PORT])
 		nic->port = mnl_attr_get_u16(attrs[VIA_NL_A_PORT]);
 	nic->bound = take_u32(attrs[VIA_NL_A_BOUND]);
+	nic->shape = take_u32(attrs[VIA_NL_A_SHAPE]);
 	nic->listed = attrs[VIA_NL_A_LISTED];
 	nic->peers = take_u32(attrs[VIA_NL_A_LISTED]);
 	if (addr && mnl_attr_get_payload_len(addr) <= VIA_NL_ADDR_MAX) {
@@ -239,6 +240,8 @@ static void show_json(const struct nic *nic)
 			nic->type == VIA_NIC_UDP ? "udp" : "ethernet");
 	json_str(&out, "address", addr_str(nic->addr.byte, nic->addr.len));
 	json_str(&out, "driver", nic->driver);
+	if (nic->shape == VIA_NL_SHAPE_TCP)
+		json_str(&out, "shape", "tcp");
 	json_num(&out, "mtu", nic->mtu);
 	json_num(&out, "vis", nic->vis);
 	if (nic->listed)
@@ -264,6 +267,8 @@ static void show_text(const struct nic *nic)
 		printf(" peers %u", nic->peers);
 	else if (nic->type != VIA_NIC_LOOPBACK)
 		printf(" peers %s", peers_unlisted(nic));
+	if (nic->shape == VIA_NL_SHAPE_TCP)
+		printf(" shape tcp");
 	if (*verbs_of(nic))
 		printf(" verbs %s", verbs_of(nic));
 	stats_show(nic->name, UINT32_MAX);
@@ -380,7 +385,7 @@ int dev_attach(const char *ifname, const char *driver)
 	return ret;
 }
 
-static int attach_addr_once(const struct addr *a, uint16_t port,
+static int attach_addr_once(const struct addr *a, const struct where *w,
 			    uint32_t ifindex)
 {
 	struct nlmsghdr *nlh;
@@ -388,31 +393,39 @@ static int attach_addr_once(const struct addr *a, uint16_t port,
 	nl_need();
 	nlh = nl_message(VIA_NL_CMD_ATTACH, 0);
 	mnl_attr_put(nlh, VIA_NL_A_ADDR, a->len, a->byte);
-	if (port)
-		mnl_attr_put_u16(nlh, VIA_NL_A_PORT, port);
+	if (w->port)
+		mnl_attr_put_u16(nlh, VIA_NL_A_PORT, w->port);
+	if (w->shape)
+		mnl_attr_put_u32(nlh, VIA_NL_A_SHAPE, w->shape);
 	if (ifindex)
 		mnl_attr_put_u32(nlh, VIA_NL_A_IFINDEX, ifindex);
 	return nl_call(nlh, NULL, NULL);
 }
 
-int dev_attach_addr(const char *addr, uint16_t port, const char *ifname)
+bool parse_shape(const char *text, uint32_t *shape)
 {
-	uint32_t ifindex = ifname ? if_nametoindex(ifname) : 0;
+	*shape = strcmp(text, "tcp") ? VIA_NL_SHAPE_UDP : VIA_NL_SHAPE_TCP;
+	return *shape == VIA_NL_SHAPE_TCP || !strcmp(text, "udp");
+}
+
+int dev_attach_addr(const char *addr, const struct where *w)
+{
+	uint32_t ifindex = w->ifname ? if_nametoindex(w->ifname) : 0;
 	struct addr a;
 	int ret;
 
 	if (!parse_addr(addr, &a) || a.prefix >= 0 || a.len == 6)
 		usage_error(MSG_USAGE_IP, addr);
-	if (ifname && !ifindex) {
-		warn_msg(MSG_VIA_NO_DEV, addr, ifname);
+	if (w->ifname && !ifindex) {
+		warn_msg(MSG_VIA_NO_DEV, addr, w->ifname);
 		return -ENODEV;
 	}
 	if (!nl_open())
 		module_load("via_udp");
-	ret = attach_addr_once(&a, port, ifindex);
+	ret = attach_addr_once(&a, w, ifindex);
 	if (ret == -EPROTONOSUPPORT) {
 		module_load("via_udp");
-		ret = attach_addr_once(&a, port, ifindex);
+		ret = attach_addr_once(&a, w, ifindex);
 	}
 	if (ret == -EPROTONOSUPPORT)
 		no_module(addr, "via_udp");
@@ -423,26 +436,30 @@ int dev_attach_addr(const char *addr, uint16_t port, const char *ifname)
 	return ret;
 }
 
-/* "[port N] [dev INTERFACE]" */
+/* "[port N] [dev INTERFACE] [shape SHAPE]" */
 static int attach_addr(const char *addr, struct words *w)
 {
-	const char *ifname = NULL, *word;
-	unsigned long port = 0;
+	struct where where = { 0 };
+	const char *word;
 	char *end;
 
 	while ((word = next_word(w))) {
 		if (!strcmp(word, "dev")) {
-			ifname = need_word(w, "the interface");
+			where.ifname = need_word(w, "the interface");
+		} else if (!strcmp(word, "shape")) {
+			word = need_word(w, "tcp or udp");
+			if (!parse_shape(word, &where.shape))
+				usage_error(MSG_USAGE_SHAPE, word);
 		} else if (!strcmp(word, "port")) {
 			word = need_word(w, "the port");
-			port = strtoul(word, &end, 10);
-			if (*end || !port || port > 65535)
+			where.port = strtoul(word, &end, 10);
+			if (*end || !where.port || where.port > 65535)
 				usage_error(MSG_USAGE_PORT, word);
 		} else {
 			usage_error(MSG_USAGE_WORD, word);
 		}
 	}
-	return dev_attach_addr(addr, port, ifname) ? REFUSED : DONE;
+	return dev_attach_addr(addr, &where) ? REFUSED : DONE;
 }
 
 static int attach(struct words *w)

@@ -11,7 +11,7 @@ static const struct about {
 	{ "dev", "VI NICs: show, attach, detach",
 	  "  via dev [show [DEV]]                 VI NICs\n"
 	  "  via dev attach INTERFACE [driver MODULE]\n"
-	  "  via dev attach ADDRESS [port PORT] [dev INTERFACE]\n"
+	  "  via dev attach ADDRESS [port PORT] [dev INTERFACE] [shape tcp|udp]\n"
 	  "                                       in UDP/IP\n"
 	  "  via dev detach DEV\n" },
 	{ "peer", "hosts that may talk to them: show, allow, deny, key, genkey",

@@ -21,6 +21,7 @@
 #define MSG_USAGE_SAME_CARD	"'%.48s' is the same card"
 #define MSG_USAGE_LIMIT		"%.24s %.24s: a limit is a number"
 #define MSG_USAGE_IP		"'%.48s' is no address of IPv4 or IPv6"
+#define MSG_USAGE_SHAPE		"'%.48s' is no shape\ngive tcp or udp"
 #define MSG_USAGE_PORT		"'%.48s' is no port\ngive a number from 1 to 65535"
 #define MSG_USAGE_LONG		"a name that is too long"
 #define MSG_USAGE_HOST		"'%.48s' is no address\n" \
@@ -130,8 +131,9 @@
 #define MSG_LINE_NO_LIMIT	"no such limit\nknown: "
 #define MSG_LINE_RDMA		"rdma is \"yes\" or \"no\""
 #define MSG_LINE_INTERFACE	"not the name of an interface"
-#define MSG_LINE_SETTING_ADDR	"no such setting: allow, dev, port, rdma"
+#define MSG_LINE_SETTING_ADDR	"no such setting: allow, dev, port, rdma, shape"
 #define MSG_LINE_SETTING	"no such setting: allow, driver, rdma"
+#define MSG_LINE_SHAPE		"not a shape: tcp, udp"
 #define MSG_LINE_PORT		"not a port"
 #define MSG_LINE_EQUALS		"not NAME = VALUE, nor [SECTION]"
 #define MSG_LINE_DRIVER		"driver is \"native\" or \"via_netdev\""

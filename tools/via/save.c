@@ -162,6 +162,8 @@ static void print_nic(const struct nic *nic)
 			printf("port = %u\n", nic->port);
 		if (nic->bound && if_indextoname(nic->bound, bound))
 			printf("dev = %s\n", bound);
+		if (nic->shape == VIA_NL_SHAPE_TCP)
+			printf("shape = tcp\n");
 	} else if (strcmp(nic->driver, "via_netdev")) {
 		printf("driver = native\n");
 	}

@@ -82,6 +82,7 @@ struct nic {
 	char		driver[VIA_NL_DRIVER_MAX + 1];
 	uint32_t	ifindex, type, mtu, vis, peers;
 	uint32_t	port, bound;		/* in UDP; 0: not told; none */
+	uint32_t	shape;			/* VIA_NL_SHAPE_* */
 	bool		listed;
 	struct addr	addr;
 };
@@ -117,7 +118,17 @@ bool read_key(const char *file, uint8_t *key);
 
 /* What a line of /etc/mvia and a command line do: 0 or -errno, told. */
 int dev_attach(const char *ifname, const char *driver);
-int dev_attach_addr(const char *addr, uint16_t port, const char *ifname);
+
+/* Beside an address; zero: none is named. */
+struct where {
+	unsigned long	port;
+	uint32_t	shape;			/* VIA_NL_SHAPE_* */
+	const char	*ifname;
+};
+
+int dev_attach_addr(const char *addr, const struct where *w);
+/* A word of "tcp" and "udp". */
+bool parse_shape(const char *text, uint32_t *shape);
 int peers_set(const struct nic *nic, const struct host *host, unsigned int n,
 	      bool replace);
 int peers_any(const struct nic *nic);
