@@ -29,11 +29,17 @@
  * @rx_early:	frames that were taken before the stack
  * @rx_joined:	frames that came joined, and were taken so
  * @tx_joined:	frames that were sent so
+ * @rx_shaped:	frames of trains in TCP's shape
+ * @rx_misshaped: packets in it that were not taken
+ * @tx_shaped:	frames that were sent in it
  */
 struct via_udp_counts {
 	u64 rx_early;
 	u64 rx_joined;
 	u64 tx_joined;
+	u64 rx_shaped;
+	u64 rx_misshaped;
+	u64 tx_shaped;
 };
 
 /**
@@ -60,6 +66,7 @@ struct via_udp_counts {
  * @counts:	constant
  * @raw:	constant: where raw sockets that get datagrams would be, or NULL: not
  *		known
+ * @shape:	constant: trains in TCP's shape, or NULL: datagrams alone
  */
 struct via_udp {
 	struct list_head link;
@@ -83,6 +90,43 @@ struct via_udp {
 	u64 rx_quoted;
 	struct via_udp_counts __percpu *counts;
 	const struct hlist_head *raw;
+	struct via_udp_shape *shape;
+};
+
+/* How far a host is with trains in TCP's shape to it. */
+enum via_udp_step {
+	VIA_UDP_TO_REST,		/* it is asked at @next */
+	VIA_UDP_TO_ASK,			/* it was asked */
+	VIA_UDP_TO_PROBE,		/* it takes them; it is, or was, probed */
+	VIA_UDP_TO_PROVEN,		/* it has answered; it is probed at @next */
+};
+
+/**
+ * struct via_udp_to - trains in TCP's shape to a host
+ * @step, @tries, @cookie: via_udp_links_lock: the question, and how often it was put
+ * @next:	via_udp_links_lock to write: jiffies of the next one
+ * @trains:	likewise: they are sent
+ * @resent:	frames that were sent again since the last answer; racy
+ */
+struct via_udp_to {
+	enum via_udp_step step;
+	u32 tries;
+	u64 cookie;
+	unsigned long next;
+	bool trains;
+	u32 resent;
+};
+
+/**
+ * struct via_udp_from - and from it: WRITE_ONCE(), READ_ONCE()
+ * @granted:	it was told that they are taken
+ * @cookie:	of its last question
+ * @stopped:	jiffies when it was last told that they are not
+ */
+struct via_udp_from {
+	bool granted;
+	u64 cookie;
+	unsigned long stopped;
 };
 
 /**
@@ -102,6 +146,7 @@ struct via_udp {
  * @look:	likewise, via_udp_links_lock to write: the path may have another one
  * @look_link:	via_udp_links_lock: on the NIC's list while @look
  * @black:	likewise: the path drops frames of so many bytes; 0: none
+ * @to, @from:	trains in TCP's shape
  * @rcu:	after its end
  */
 struct via_udp_link {
@@ -118,6 +163,8 @@ struct via_udp_link {
 	bool look;
 	struct list_head look_link;
 	u32 black;
+	struct via_udp_to to;
+	struct via_udp_from from;
 	struct rcu_head rcu;
 };
 
@@ -136,7 +183,15 @@ bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
 		       const u8 *host, gfp_t gfp);
 void via_udp_link_close(struct via_ether_link *link);
 
-/* udp_send.c: likewise */
+/* udp_send.c */
+DECLARE_PER_CPU(struct via_pages, via_udp_pages);
+/* Bytes of frames that have not left this host are few enough. */
+static inline bool via_udp_has_room(const struct via_udp *u)
+{
+	return refcount_read(&u->sock->sk->sk_wmem_alloc) < VIA_UDP_QUEUED;
+}
+
+/* Likewise of struct via_ether_ops. */
 void via_udp_path_black_hole(struct via_ether_nic *nic,
 			     const struct via_ether_link *link, u32 len);
 bool via_udp_tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -258,6 +313,8 @@ int via_udp_gro_complete(struct sock *sk, struct sk_buff *skb, int at);
 void via_udp_hook(struct via_udp *u);
 void via_udp_unhook(struct via_udp *u);
 int via_udp_error(struct sock *sk, struct sk_buff *skb);
+/* No hook of the packet filter is on the way to us but ours. */
+bool via_udp_unfiltered(const struct via_udp *u);
 
 /*
  * The path has another MTU than the class was told, or was not told any.  Of

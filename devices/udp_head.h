@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * IP's header and UDP's in front of a frame that is sent, for udp_send.c: inline, since
- * each message passes through here.
+ * IP's header and UDP's in front of a frame that is sent, and its way to IP, for
+ * udp_send.c and udp_shape.c: inline, since each message passes through here.
  */
 #ifndef _VIA_UDP_HEAD_H
 #define _VIA_UDP_HEAD_H
@@ -17,6 +17,9 @@
 #include <net/route.h>
 #include <net/udp.h>
 #include "udp.h"
+
+/* Datagrams that any path takes, bytes with IP's header. */
+#define VIA_UDP_SHORT	552
 
 /*
  * UDP's checksum of what lies behind its header, and of that: by the device if
@@ -123,6 +126,35 @@ via_udp_put_headers(struct via_udp *u, struct sk_buff *skb,
 	else
 		via_udp_head_v6(u, skb, dst, link);
 #endif
+}
+
+/* A packet with its IP header and its route is IP's. */
+static inline void via_udp_hand_over(struct via_udp *u, struct sk_buff *skb)
+{
+	struct sock *sk = u->sock->sk;
+
+	skb_set_owner_w(skb, sk);
+	if (!u->v6)
+		ip_local_out(u->net, sk, skb);
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		ip6_local_out(u->net, sk, skb);
+#endif
+}
+
+/* Does a datagram of that length go in one piece?  Few do not. */
+static inline bool via_udp_fits_path(struct via_udp *u, struct via_udp_link *kept,
+				     const struct dst_entry *dst, u32 len)
+{
+	u32 mtu;
+
+	/* No path of IP has a smaller one: ip_rt_min_pmtu, RFC 8200. */
+	if (len + via_udp_overhead(u) <= VIA_UDP_SHORT)
+		return true;
+	mtu = dst_mtu(dst);
+	if (likely(kept))
+		via_udp_compare_mtu(u, kept, mtu);
+	return len + via_udp_overhead(u) <= mtu;
 }
 
 #endif /* _VIA_UDP_HEAD_H */

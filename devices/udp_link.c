@@ -174,6 +174,7 @@ bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
 	if (!kept)
 		return false;
 	memcpy(kept->host, host, nic->host.len);
+	kept->to.next = jiffies;
 	INIT_LIST_HEAD(&kept->look_link);
 	spin_lock_bh(&via_udp_links_lock);
 	list_add(&kept->link, &u->links);

@@ -36,9 +36,6 @@
 /* Paths looked at in one run of the tasklet: a route is looked up for each. */
 #define LOOKS		64u
 
-/* Datagrams that any path takes, bytes with IP's header. */
-#define SHORT		552
-
 /* Bytes of a train, with IP's header: what IP's own length can tell. */
 #define TRAIN_BYTES	65535
 
@@ -72,19 +69,13 @@ static struct sending *sending_of(struct sk_buff *skb)
 	return (struct sending *)skb->cb;
 }
 
-/* Bytes of frames that have not left this host. */
-static bool has_room(const struct via_udp *u)
-{
-	return refcount_read(&u->sock->sk->sk_wmem_alloc) < VIA_UDP_QUEUED;
-}
-
 /* The queues are full: the socket says when they are not. */
 static noinline bool is_tx_full(struct via_udp *u)
 {
 	WRITE_ONCE(u->full, true);
 	/* Pairs with the one in via_udp_write_space(). */
 	smp_mb();
-	return !has_room(u);
+	return !via_udp_has_room(u);
 }
 
 /* As udp_flow_src_port(): switches and cards spread flows by it. */
@@ -101,40 +92,12 @@ bool via_udp_tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	return true;
 }
 
-static DEFINE_PER_CPU(struct via_pages, pages);
+DEFINE_PER_CPU(struct via_pages, via_udp_pages);
 
 /* No frame is sent any more. */
 void via_udp_pages_end(void)
 {
-	via_pages_end(&pages);
-}
-
-static void hand_over(struct via_udp *u, struct sk_buff *skb)
-{
-	struct sock *sk = u->sock->sk;
-
-	skb_set_owner_w(skb, sk);
-	if (!u->v6)
-		ip_local_out(u->net, sk, skb);
-#if IS_ENABLED(CONFIG_IPV6)
-	else
-		ip6_local_out(u->net, sk, skb);
-#endif
-}
-
-/* Does a datagram of that length go in one piece?  Few do not. */
-static bool fits_path(struct via_udp *u, struct via_udp_link *kept,
-		      const struct dst_entry *dst, u32 len)
-{
-	u32 mtu;
-
-	/* No path of IP has a smaller one: ip_rt_min_pmtu, RFC 8200. */
-	if (len + via_udp_overhead(u) <= SHORT)
-		return true;
-	mtu = dst_mtu(dst);
-	if (likely(kept))
-		via_udp_compare_mtu(u, kept, mtu);
-	return len + via_udp_overhead(u) <= mtu;
+	via_pages_end(&via_udp_pages);
 }
 
 /*
@@ -146,7 +109,7 @@ static __always_inline void send_frame(struct via_udp *u, struct sk_buff *skb,
 {
 	const struct via_ether_link *link = sending_of(skb)->link;
 	struct via_udp_link *kept = link->priv;
-	bool whole = fits_path(u, kept, dst, skb->len);
+	bool whole = via_udp_fits_path(u, kept, dst, skb->len);
 
 	/* All of it is IP's from here on. */
 	sending_of(skb)->link = NULL;
@@ -159,7 +122,7 @@ static __always_inline void send_frame(struct via_udp *u, struct sk_buff *skb,
 	via_udp_put_headers(u, skb, dst, link, port, whole);
 	if (via_udp_is_black_hole(kept))
 		via_udp_leave_black_hole(u, skb, kept);
-	hand_over(u, skb);
+	via_udp_hand_over(u, skb);
 }
 
 /* Where to it goes.  Without a route it is lost. */
@@ -269,7 +232,7 @@ static void depart_train(struct via_udp *u, struct via_ether_tx *tx)
 	}
 	/* IP's. */
 	memset(s, 0, sizeof(*s));
-	hand_over(u, skb);
+	via_udp_hand_over(u, skb);
 }
 
 /* The first frame of a train; false: it has to go alone. */
@@ -280,9 +243,9 @@ static bool lead_train(struct via_udp *u, struct via_ether_tx *tx,
 	struct sending *s = sending_of(skb);
 	u32 len = skb->len;
 
-	if (!link->priv || len + via_udp_overhead(u) <= SHORT ||
+	if (!link->priv || len + via_udp_overhead(u) <= VIA_UDP_SHORT ||
 	    via_udp_is_black_hole(link->priv) || !takes_trains(u, dst) ||
-	    !fits_path(u, link->priv, dst, len))
+	    !via_udp_fits_path(u, link->priv, dst, len))
 		return false;
 	skb_dst_set_noref(skb, dst);
 	via_udp_put_headers(u, skb, dst, link,
@@ -381,13 +344,13 @@ static bool begin_whole(struct via_udp *u, struct via_ether_tx *tx,
 	struct sk_buff *skb;
 	struct sending *s;
 
-	if (!kept || len + via_udp_overhead(u) <= SHORT ||
+	if (!kept || len + via_udp_overhead(u) <= VIA_UDP_SHORT ||
 	    len > VIA_PAGES_BYTES || via_udp_is_black_hole(kept))
 		return false;
 	dst = via_udp_route(u, kept);
-	if (!dst || !takes_whole(u, dst) || !fits_path(u, kept, dst, len))
+	if (!dst || !takes_whole(u, dst) || !via_udp_fits_path(u, kept, dst, len))
 		return false;
-	skb = via_pages_frame(&pages, HEADROOM, 0);
+	skb = via_pages_frame(&via_udp_pages, HEADROOM, 0);
 	if (unlikely(!skb))
 		return false;
 	skb_dst_set_noref(skb, dst);
@@ -421,7 +384,7 @@ static bool joins_whole(struct sk_buff *skb, const struct via_ether_link *link,
 static bool room_whole(struct via_ether_tx *tx, u32 len,
 		       struct via_ether_buf *buf)
 {
-	buf->data = via_pages_room(this_cpu_ptr(&pages), len);
+	buf->data = via_pages_room(this_cpu_ptr(&via_udp_pages), len);
 	buf->priv = tx->last;
 	return buf->data;
 }
@@ -438,7 +401,7 @@ static void put_row(struct sk_buff *skb, u32 n, u32 len, u32 each)
 {
 	struct sending *s = sending_of(skb);
 
-	via_pages_append(this_cpu_ptr(&pages), skb, len);
+	via_pages_append(this_cpu_ptr(&via_udp_pages), skb, len);
 	if (!s->frames)
 		s->each = each;
 	s->frames += n;
@@ -465,7 +428,7 @@ static void depart_whole(struct via_udp *u, struct via_ether_tx *tx)
 		info->gso_type = SKB_GSO_UDP_L4;
 		this_cpu_add(u->counts->tx_joined, s.frames);
 	}
-	hand_over(u, skb);
+	via_udp_hand_over(u, skb);
 }
 
 static bool is_whole(struct sk_buff *skb)
@@ -477,7 +440,7 @@ static bool is_whole(struct sk_buff *skb)
 static bool get_frame(const struct via_ether_link *link, u32 len,
 		      struct via_ether_buf *buf)
 {
-	struct sk_buff *skb = via_pages_frame(&pages, HEADROOM, len);
+	struct sk_buff *skb = via_pages_frame(&via_udp_pages, HEADROOM, len);
 
 	if (unlikely(!skb))
 		return false;
@@ -499,7 +462,7 @@ bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			return room_whole(tx, len, buf);
 		depart_whole(u, tx);
 	}
-	if (unlikely(!has_room(u)) && is_tx_full(u))
+	if (unlikely(!via_udp_has_room(u)) && is_tx_full(u))
 		return false;
 	if (!tx->last && begin_whole(u, tx, link, len))
 		return room_whole(tx, len, buf);
@@ -535,7 +498,7 @@ static bool get_whole_train(struct via_ether_tx *tx, struct via_ether_train *t,
 
 	if (!room_whole(tx, 2 * each, buf))
 		return false;
-	n = via_pages_left(this_cpu_ptr(&pages)) / each;
+	n = via_pages_left(this_cpu_ptr(&via_udp_pages)) / each;
 	n = min3(n, VIA_ETHER_TRAIN_PIECES, room_for(tx->last, each));
 	if (n < 2)
 		return false;
@@ -593,7 +556,7 @@ bool via_udp_tx_get_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			return get_whole_train(tx, t, buf);
 		depart_whole(u, tx);
 	}
-	if (unlikely(!has_room(u)) && is_tx_full(u))
+	if (unlikely(!via_udp_has_room(u)) && is_tx_full(u))
 		return false;
 	if (!tx->last && is_aligned_behind(each) &&
 	    begin_whole(u, tx, link, each))
@@ -699,7 +662,7 @@ bool via_udp_tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 {
 	struct via_udp *u = nic->priv;
 
-	if (unlikely(!has_room(u)) && is_tx_full(u))
+	if (unlikely(!via_udp_has_room(u)) && is_tx_full(u))
 		return false;
 	return via_udp_tx_begin(nic, tx, flow) && get_frame(link, len, buf);
 }
@@ -742,7 +705,7 @@ void via_udp_wake(struct tasklet_struct *t)
 	rcu_read_lock();
 	while ((kept = via_udp_next_look(u, &work)))
 		via_udp_look_at_path(u, kept);
-	if (READ_ONCE(u->full) && has_room(u)) {
+	if (READ_ONCE(u->full) && via_udp_has_room(u)) {
 		WRITE_ONCE(u->full, false);
 		via_ether_wake(u->nic);
 	}

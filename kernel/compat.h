@@ -22,6 +22,13 @@
 #define ib_umem_get_va		ib_umem_get
 #endif
 
+/* The address that a socket is bound to, as the kernel calls it. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+#define VIA_SOCKADDR		struct sockaddr *
+#else
+#define VIA_SOCKADDR		struct sockaddr_unsized *
+#endif
+
 /*
  * Since 7.1 (and some of its updates) a tunnel's socket is a struct sock; the
  * functions' types say which.
