@@ -27,6 +27,7 @@
 #include <net/udp_tunnel.h>
 #include "early.h"
 #include "udp.h"
+#include "udp_shape.h"
 
 #define RX_FRAMES	1024	/* unknown: congestion control finds it */
 #define UNITS		256	/* via_udp0 to via_udp255 */
@@ -43,6 +44,12 @@ static void fill_stats(struct via_ether_nic *nic, struct via_stats_sink *sink)
 	via_stat(sink, "wire_rx_early", via_early_sum(&u->counts->rx_early));
 	via_stat(sink, "wire_rx_joined", via_early_sum(&u->counts->rx_joined));
 	via_stat(sink, "wire_tx_joined", via_early_sum(&u->counts->tx_joined));
+	via_stat(sink, "wire_rx_shaped", via_early_sum(&u->counts->rx_shaped));
+	via_stat(sink, "wire_rx_misshaped",
+		 via_early_sum(&u->counts->rx_misshaped));
+	via_stat(sink, "wire_tx_shaped", via_early_sum(&u->counts->tx_shaped));
+	via_stat(sink, "wire_shape_ended",
+		 u->shape ? READ_ONCE(u->shape->ended) : 0);
 }
 
 static struct via_ether_ops udp_ops = {
@@ -61,6 +68,28 @@ static struct via_ether_ops udp_ops = {
 	.tx_put_one = via_udp_tx_put_one,
 	.tx_get_train = via_udp_tx_get_train,
 	.tx_put_train = via_udp_tx_put_train,
+	.stats = fill_stats,
+};
+
+/* Trains in TCP's shape, too. */
+static struct via_ether_ops shape_ops = {
+	.owner = THIS_MODULE,
+	.host_valid = via_udp_host_valid,
+	.host_near = via_udp_host_near,
+	.link_open = via_udp_link_open,
+	.link_close = via_udp_link_close,
+	.path_black_hole = via_udp_path_black_hole,
+	.tx_begin = via_udp_tx_begin,
+	.tx_get = via_udp_tx_get,
+	.tx_put = via_udp_tx_put,
+	.tx_drop = via_udp_tx_drop,
+	.tx_end = via_udp_tx_end,
+	.tx_get_one = via_udp_tx_get_one,
+	.tx_put_one = via_udp_tx_put_one,
+	.tx_get_train = via_udp_shape_get_train,
+	.tx_put_train = via_udp_shape_put_train,
+	.resent = via_udp_shape_resent,
+	.rx_other = via_udp_shape_rx_other,
 	.stats = fill_stats,
 };
 
@@ -162,9 +191,10 @@ static int name_nic(struct via_nic *ka)
 
 static int make_nic(struct via_udp *u, const struct via_attach_to *to)
 {
-	struct via_ether_nic *nic = via_ether_alloc(&udp_ops);
+	struct via_ether_nic *nic;
 	int err;
 
+	nic = via_ether_alloc(u->shape ? &shape_ops : &udp_ops);
 	if (!nic)
 		return -ENOMEM;
 	u->nic = nic;
@@ -180,6 +210,7 @@ static int make_nic(struct via_udp *u, const struct via_attach_to *to)
 		nic->ka->netdev = __dev_get_by_index(u->net, u->ifindex);
 	nic->ka->port = ntohs(u->port);
 	nic->ka->bound = u->ifindex;
+	nic->ka->shape = u->shape ? VIA_NL_SHAPE_TCP : VIA_NL_SHAPE_UDP;
 	err = name_nic(nic->ka);
 	if (!err)
 		err = via_ether_register(nic);
@@ -193,6 +224,7 @@ static int make_nic(struct via_udp *u, const struct via_attach_to *to)
 
 static void free_nic(struct via_udp *u)
 {
+	via_udp_shape_close(u);
 	via_table_free(&u->by_host);
 	free_percpu(u->counts);
 	kfree(u);
@@ -228,7 +260,10 @@ static int attach_address(struct net *net, const struct via_attach_to *to,
 	err = open_socket(u, to);
 	if (err)
 		return err;
-	err = make_nic(u, to);
+	if (to->shape == VIA_NL_SHAPE_TCP)
+		err = via_udp_shape_open(u, to->addr);
+	if (!err)
+		err = make_nic(u, to);
 	if (err) {
 		udp_tunnel_sock_release(u->sock->sk);
 		return err;
@@ -270,6 +305,10 @@ static int attach_udp(struct net *net, const struct via_attach_to *to,
 	    to->addr_len != sizeof(struct in_addr)) {
 		*why = VIA_REFUSE_NEEDS_ADDR;
 		return -EINVAL;
+	}
+	if (to->shape && to->addr_len != sizeof(struct in_addr)) {
+		*why = VIA_REFUSE_SHAPE;
+		return -EOPNOTSUPP;
 	}
 	u = kzalloc(sizeof(*u), GFP_KERNEL);
 	if (!u)

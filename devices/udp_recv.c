@@ -24,6 +24,7 @@
 #include <linux/netfilter_bridge.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
+#include <linux/tcp.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_checksum.h>
@@ -36,6 +37,7 @@
 #include "early.h"
 #include "skb.h"
 #include "udp.h"
+#include "udp_shape.h"
 
 /* Of what GRO did not take, and of what the hook did not. */
 static DEFINE_PER_CPU(struct via_early_order, order);
@@ -180,11 +182,12 @@ static bool at_our_port(const struct via_udp *u, const struct sk_buff *skb,
 	       udp_hdr(skb)->dest == u->port && !skb_dst(skb) && !skb->sk;
 }
 
-static nf_hookfn known_v4, known_v6;
+static nf_hookfn known_v4, known_v6, shaped_v4;
 
 static bool is_ours(const struct nf_hook_entry *entry)
 {
-	return entry->hook == known_v4 || entry->hook == known_v6;
+	return entry->hook == known_v4 || entry->hook == known_v6 ||
+	       entry->hook == shaped_v4;
 }
 
 /* No hook of the packet filter is behind ours. */
@@ -338,6 +341,31 @@ static unsigned int known_v6(void *priv, struct sk_buff *skb,
 			  u->net->nf.hooks_ipv6);
 }
 
+static unsigned int shaped_v4(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	const struct iphdr *iph = ip_hdr(skb);
+	struct via_udp *u = priv;
+
+	if (iph->protocol != IPPROTO_TCP || iph->ihl != sizeof(*iph) / 4 ||
+	    ip_is_fragment(iph) ||
+	    !via_udp_same_host(u, &iph->daddr, u->nic->host.addr) ||
+	    !pskb_may_pull(skb, sizeof(*iph) + sizeof(struct tcphdr)) ||
+	    (tcp_hdr(skb)->dest != u->port && tcp_hdr(skb)->source != u->port))
+		return NF_ACCEPT;
+	return u->shape->rx(u, skb, has_no_filter(u, u->net->nf.hooks_ipv4),
+			    route_of(u, skb, (const u8 *)&ip_hdr(skb)->saddr));
+}
+
+static void hook_shape(struct via_udp *u)
+{
+	struct via_udp_shape *shape = u->shape;
+
+	shape->hook = u->hook;
+	shape->hook.hook = shaped_v4;
+	shape->hooked = !nf_register_net_hook(u->net, &shape->hook);
+}
+
 /* Without it datagrams are received all the same. */
 void via_udp_hook(struct via_udp *u)
 {
@@ -346,6 +374,8 @@ void via_udp_hook(struct via_udp *u)
 	u->hook.pf = u->v6 ? NFPROTO_IPV6 : NFPROTO_IPV4;
 	u->hook.hooknum = NF_INET_PRE_ROUTING;
 	u->hook.priority = INT_MAX;
+	if (u->shape)
+		hook_shape(u);
 	u->hooked = !nf_register_net_hook(u->net, &u->hook);
 }
 
@@ -354,10 +384,12 @@ void via_udp_unhook(struct via_udp *u)
 	if (u->hooked)
 		nf_unregister_net_hook(u->net, &u->hook);
 	u->hooked = false;
+	if (u->shape && u->shape->hooked)
+		nf_unregister_net_hook(u->net, &u->shape->hook);
 }
 
 /* No hook of the packet filter is on the way but ours, which find routes. */
-static bool early_unfiltered(const struct via_udp *u)
+bool via_udp_unfiltered(const struct via_udp *u)
 {
 	struct nf_hook_entries __rcu * const *hooks = u->net->nf.hooks_ipv4;
 	const struct nf_hook_entries *e;
@@ -382,7 +414,7 @@ void via_udp_unhook(struct via_udp *u)
 {
 }
 
-static bool early_unfiltered(const struct via_udp *u)
+bool via_udp_unfiltered(const struct via_udp *u)
 {
 	return true;
 }
@@ -442,6 +474,16 @@ static void early_count(struct via_udp *u, const struct sk_buff *skb, u32 len)
 #endif
 }
 
+/*
+ * A train in TCP's shape may be in front of it, which GRO hands to the stack with the
+ * rest of the driver's poll: where there have been some, there are likely more.
+ */
+static inline bool follows_shaped(const struct via_udp *u)
+{
+	return unlikely(u->shape) &&
+	       time_before(jiffies, READ_ONCE(u->shape->taken) + HZ / 4);
+}
+
 struct sk_buff *via_udp_rx_early(struct sock *sk, struct list_head *head,
 				 struct sk_buff *skb)
 {
@@ -450,8 +492,8 @@ struct sk_buff *via_udp_rx_early(struct sock *sk, struct list_head *head,
 	struct via_ether_frame f = {};
 
 	if (unlikely(!u) || NAPI_GRO_CB(skb)->flush || !via_early_ok(skb) ||
-	    via_early_follows(&order) ||
-	    !early_headers_ok(u, skb, at) || !early_unfiltered(u) ||
+	    via_early_follows(&order) || follows_shaped(u) ||
+	    !early_headers_ok(u, skb, at) || !via_udp_unfiltered(u) ||
 	    !is_unseen(u, skb))
 		goto stack;
 	frame_begin(u, &f, skb);
