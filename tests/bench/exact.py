@@ -161,14 +161,14 @@ def part_native(exact):
                          dict(path=path, **like))
 
 
-def attach_udp(exact, near="10.0.0.1", far="10.0.0.2"):
+def attach_udp(exact, near="10.0.0.1", far="10.0.0.2", shape="udp"):
     """VI NICs of two addresses, the second one in the namespace."""
     if not exact.udp:
         exact.lab.udp(exact.node)
     if near not in exact.udp:
         via, number = f"{exact.build}/tools/via", 2 * len(exact.udp)
-        exact.node.sh(f"{via} dev attach {near} && "
-                      f"{via} -n peer dev attach {far}")
+        exact.node.sh(f"{via} dev attach {near} shape {shape} && "
+                      f"{via} -n peer dev attach {far} shape {shape}")
         exact.udp[near] = (f"via_udp{number}", f"via_udp{number + 1}")
     return exact.udp[near]
 

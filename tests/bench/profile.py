@@ -157,7 +157,7 @@ def measure(args, command):
             command = over_veth(runner, command)
         if args.path.startswith("via-udp"):
             link = peers.VETH if args.veth else peers.NICS
-            exact.attach_udp(runner, *link[2:])
+            exact.attach_udp(runner, *link[2:], shape=args.shape)
         counter = Counter(path)
         run(f"{command} -n {FEW}")
         shots = [counter.snapshot()]
@@ -180,6 +180,8 @@ def main():
                         help="with our own driver for the NIC")
     parser.add_argument("--veth", action="store_true",
                         help="over a pair of veth of the guest")
+    parser.add_argument("--shape", default="udp", choices=("udp", "tcp"),
+                        help="of trains of via_udp")
     parser.add_argument("--kernel", default="6.1")
     parser.add_argument("--erms", action="store_true",
                         help="the guest's processor keeps ERMS and FSRM")

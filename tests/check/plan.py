@@ -50,6 +50,7 @@ import tracing
 import trains
 import transfer
 import udp
+import udp_shape
 import udp_trains
 import wires
 from labkit.initrd import NATIVE as NATIVE_NICS
@@ -317,6 +318,11 @@ IN_GUESTS = [
         stock="IPv4", all=["IPv4", "IPv6"]),
     row("via_udp: forged datagrams, {family}", udp_trains.forged, "family",
         stock="IPv4", all=["IPv4", "IPv6"]),
+    row("via_udp: trains in TCP's shape, {nic}, {messages} messages",
+        udp_shape.whole, "net pattern messages", stock=(0, "send*", 400),
+        all=[(0, "*", 3000)], all_debug=None),
+    row("via_udp: an end of trains in TCP's shape, {nic}", udp_shape.ended, "net",
+        stock=0, all=(0,)),
     row("via_udp: bad network, {family}, {nic}", udp.bad,
         "family net messages",
         all=[("IPv4", EACH, 300), ("IPv6", EACH, 300)], all_debug=None),
