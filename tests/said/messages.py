@@ -72,17 +72,16 @@ Messages of `viainfo`, `viaping`, `viastat`, `vipl_lat`, `vipl_bw` and `via-bind
 tool's name.
 """
 KERNEL = (
-    ("""## Kernel: answers
-
-Why the kernel refuses what `via` asks for: the end of the first line of via's message.
-""", 44, re.compile(
-    r"\bNL_SET_ERR_MSG\w*\(.*?\);|\[VIA_REFUSE_\w+\] =\s*\"[^\"]*\"", re.S)),
-    ("""## Kernel: log
-
-Lines of `dmesg`, behind the module's or the card's name.
-""", COLUMNS, re.compile(
-    r"\b(?:pr|dev|netdev|ibdev)_(?:err|warn|notice|info)(?:_ratelimited|_once)?"
-    r"\(.*?\);\n", re.S)),
+    ("## Kernel: answers\n\n"
+     "Why the kernel refuses what `via` asks for: the end of the first line of "
+     "via's message.\n", 44, re.compile(
+         r"\bNL_SET_ERR_MSG\w*\(.*?\);|"
+         r"\[VIA_REFUSE_\w+\] =\s*\"[^\"]*\"", re.S)),
+    ("## Kernel: log\n\n"
+     "Lines of `dmesg`, behind the module's or the card's name.\n",
+     COLUMNS, re.compile(
+         r"\b(?:pr|dev|netdev|ibdev)_(?:err|warn|notice|info)"
+         r"(?:_ratelimited|_once)?\(.*?\);\n", re.S)),
 )
 # Of a line, so much is the format's own text.
 SHARE, LEAST = 0.4, 12
