@@ -393,15 +393,15 @@ void via_udp_shape_stop(struct via_udp *u, struct via_udp_link *kept)
 	tell(u, kept, VIA_SHAPE_STOP, READ_ONCE(kept->from.cookie));
 }
 
-void via_udp_shape_refused(struct via_udp *u, struct via_udp_link *kept)
+void via_udp_shape_refused(struct via_udp *u, struct via_udp_link *kept, u32 seq)
 {
 	struct via_udp_to *to = &kept->to;
 
 	spin_lock(&via_udp_links_lock);
 	/* One that took them may have restarted: it is asked at once. */
-	if (to->step == VIA_UDP_TO_PROVEN)
+	if (to->trains)
 		end_trains(u, to, 0);
-	else if (to->step == VIA_UDP_TO_PROBE)
+	else if (to->step == VIA_UDP_TO_PROBE && seq == (u32)(to->cookie >> 32))
 		end_trains(u, to, REST);
 	spin_unlock(&via_udp_links_lock);
 }

@@ -50,8 +50,8 @@ void via_udp_shape_probed(struct via_udp *u, struct via_udp_link *kept,
 			  u64 cookie);
 /* What has come may not be taken any more. */
 void via_udp_shape_stop(struct via_udp *u, struct via_udp_link *kept);
-/* That host has no use for our packets. */
-void via_udp_shape_refused(struct via_udp *u, struct via_udp_link *kept);
+/* A host's TCP refuses a packet that had @seq as its acknowledgement number. */
+void via_udp_shape_refused(struct via_udp *u, struct via_udp_link *kept, u32 seq);
 
 /* udp_shape_recv.c: as @rx above */
 unsigned int via_udp_shape_rx(struct via_udp *u, struct sk_buff *skb, bool open,

@@ -198,7 +198,7 @@ unsigned int via_udp_shape_rx(struct via_udp *u, struct sk_buff *skb, bool open,
 	if (th->rst && !th->ack && th->source == u->port) {
 		kept = via_udp_link_of(u, (const u8 *)&ip_hdr(skb)->saddr);
 		if (kept)
-			via_udp_shape_refused(u, kept);
+			via_udp_shape_refused(u, kept, be32_to_cpu(th->seq));
 		return NF_ACCEPT;
 	}
 	if (th->dest != u->port || skb_dst(skb) || skb->sk ||
