@@ -104,6 +104,7 @@ enum via_udp_step {
 /**
  * struct via_udp_to - trains in TCP's shape to a host
  * @step, @tries, @cookie: via_udp_links_lock: the question, and how often it was put
+ * @answered:	likewise: @cookie of the last one that had an answer
  * @next:	via_udp_links_lock to write: jiffies of the next one
  * @trains:	likewise: they are sent
  * @resent:	frames that were sent again since the last answer; racy
@@ -112,6 +113,7 @@ struct via_udp_to {
 	enum via_udp_step step;
 	u32 tries;
 	u64 cookie;
+	u64 answered;
 	unsigned long next;
 	bool trains;
 	u32 resent;

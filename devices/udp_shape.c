@@ -331,16 +331,20 @@ static void rx_answer(struct via_udp *u, struct via_udp_link *kept, u32 what,
 	struct via_udp_to *to = &kept->to;
 
 	spin_lock(&via_udp_links_lock);
-	if (cookie != to->cookie || to->step == VIA_UDP_TO_REST) {
-		/* An old one, or a stranger's. */
-	} else if (what == VIA_SHAPE_STOP) {
+	if (to->step != VIA_UDP_TO_REST && what == VIA_SHAPE_STOP && cookie &&
+	    (cookie == to->cookie || cookie == to->answered)) {
+		/* Of a question that has come, or of the one before it. */
 		end_trains(u, to, REST);
+	} else if (cookie != to->cookie) {
+		/* An old one, or a stranger's. */
 	} else if (what == VIA_SHAPE_YES && to->step == VIA_UDP_TO_ASK) {
 		to->step = VIA_UDP_TO_PROBE;
 		to->tries = 0;
+		to->answered = cookie;
 		WRITE_ONCE(to->next, jiffies);
 	} else if (what == VIA_SHAPE_GOT && to->step == VIA_UDP_TO_PROBE) {
 		to->step = VIA_UDP_TO_PROVEN;
+		to->answered = cookie;
 		WRITE_ONCE(to->next, jiffies + PROVEN);
 		WRITE_ONCE(to->resent, 0);
 		WRITE_ONCE(to->trains, true);
