@@ -425,7 +425,8 @@ static int take_port(struct via_udp *u, const u8 *addr, struct socket **port)
 	if (u->ifindex)
 		err = sock_bindtoindex((*port)->sk, u->ifindex, true);
 	if (!err)
-		err = kernel_bind(*port, (VIA_SOCKADDR)&at, sizeof(at));
+		err = kernel_bind(*port, (struct sockaddr_unsized *)&at,
+				  sizeof(at));
 	if (err)
 		sock_release(*port);
 	return err;

@@ -24,9 +24,7 @@
 
 /* The address that a socket is bound to, as the kernel calls it. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
-#define VIA_SOCKADDR		struct sockaddr *
-#else
-#define VIA_SOCKADDR		struct sockaddr_unsized *
+#define sockaddr_unsized	sockaddr
 #endif
 
 /*
