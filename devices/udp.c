@@ -23,10 +23,10 @@
 #include <net/addrconf.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
-#include <net/rawv6.h>
 #include <net/udp_tunnel.h>
 #include "early.h"
 #include "udp.h"
+#include "udp_seen.h"
 #include "udp_shape.h"
 
 #define RX_FRAMES	1024	/* unknown: congestion control finds it */
@@ -230,20 +230,6 @@ static void free_nic(struct via_udp *u)
 	kfree(u);
 }
 
-/* Where the kernel keeps raw sockets that get UDP's datagrams. */
-static const struct hlist_head *raw_sockets(const struct via_udp *u)
-{
-	u32 at = raw_hashfunc(u->net, IPPROTO_UDP);
-
-	if (!u->v6)
-		return &raw_v4_hashinfo.ht[at];
-#if IS_BUILTIN(CONFIG_IPV6)
-	return &raw_v6_hashinfo.ht[at];
-#else
-	return NULL;
-#endif
-}
-
 static int attach_address(struct net *net, const struct via_attach_to *to,
 			  struct via_udp *u)
 {
@@ -256,7 +242,7 @@ static int attach_address(struct net *net, const struct via_attach_to *to,
 	u->v6 = to->addr_len == sizeof(struct in6_addr);
 	u->port = htons(to->port ?: VIA_UDP_PORT);
 	u->ifindex = to->ifindex;
-	u->raw = raw_sockets(u);
+	u->raw = via_udp_raw_sockets(u, IPPROTO_UDP);
 	err = open_socket(u, to);
 	if (err)
 		return err;

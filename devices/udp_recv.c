@@ -21,7 +21,6 @@
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/netfilter_bridge.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <linux/tcp.h>
@@ -30,13 +29,12 @@
 #include <net/ip6_checksum.h>
 #include <net/ip6_fib.h>
 #include <net/ipv6.h>
-#include <net/rawv6.h>
 #include <net/route.h>
 #include <net/udp.h>
-#include <net/xfrm.h>
 #include "early.h"
 #include "skb.h"
 #include "udp.h"
+#include "udp_seen.h"
 #include "udp_shape.h"
 
 /* Of what GRO did not take, and of what the hook did not. */
@@ -145,16 +143,6 @@ static void count_delivered(struct via_udp *u, const struct sk_buff *skb,
 #endif
 }
 
-/* Would IPsec want to see it, or a raw socket get it? */
-static bool is_unseen(const struct via_udp *u, struct sk_buff *skb)
-{
-#ifdef CONFIG_XFRM
-	if (!__xfrm_check_nopolicy(u->net, skb, XFRM_POLICY_IN))
-		return false;
-#endif
-	return u->raw && hlist_empty(u->raw);
-}
-
 /* How many datagrams UDP will make of it. */
 static u32 datagrams_in(const struct sk_buff *skb)
 {
@@ -254,16 +242,6 @@ static u32 frames_in(const struct via_udp *u, const struct sk_buff *skb,
 	return frames <= JOINED_MOST ? frames : 0;
 }
 
-/* A bridge asks the packet filter, and has hooks of its own behind that. */
-static bool of_bridge(const struct sk_buff *skb)
-{
-#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
-	return nf_bridge_info_exists(skb);
-#else
-	return false;
-#endif
-}
-
 /*
  * Take a datagram of which the route is known, if nothing is behind the hook but
  * IP and UDP.  @at: bytes of headers.
@@ -273,7 +251,7 @@ static bool take_datagram(struct via_udp *u, struct sk_buff *skb, u32 at)
 	struct via_ether_frame f = {};
 	u32 frames;
 
-	if (skb->pkt_type != PACKET_HOST || of_bridge(skb) ||
+	if (skb->pkt_type != PACKET_HOST || via_udp_of_bridge(skb) ||
 	    via_early_follows(&hook_order))
 		return false;
 	frames = frames_in(u, skb, at);
@@ -301,7 +279,8 @@ static __always_inline u32 take_known(struct via_udp *u, struct sk_buff *skb,
 {
 	struct dst_entry *dst = route_of(u, skb, host);
 
-	if (likely(has_no_filter(u, hooks) && is_unseen(u, skb))) {
+	if (likely(has_no_filter(u, hooks) &&
+		   via_udp_is_unseen(u, u->raw, skb))) {
 		if (likely(dst && take_datagram(u, skb, via_udp_overhead(u))))
 			return NF_STOLEN;
 		/* Those behind it must not overtake it. */
@@ -494,7 +473,7 @@ struct sk_buff *via_udp_rx_early(struct sock *sk, struct list_head *head,
 	if (unlikely(!u) || NAPI_GRO_CB(skb)->flush || !via_early_ok(skb) ||
 	    via_early_follows(&order) || follows_shaped(u) ||
 	    !early_headers_ok(u, skb, at) || !via_udp_unfiltered(u) ||
-	    !is_unseen(u, skb))
+	    !via_udp_is_unseen(u, u->raw, skb))
 		goto stack;
 	frame_begin(u, &f, skb);
 	if (unlikely(!route_of(u, skb, f.src)))

@@ -22,13 +22,13 @@
 
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <net/raw.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 #include "../kernel/compat.h"
 #include "ether/proto/shape.h"
 #include "pages.h"
 #include "udp_head.h"
+#include "udp_seen.h"
 #include "udp_shape.h"
 
 #define HEADROOM	256u			/* the frame's headers are there first */
@@ -444,7 +444,7 @@ int via_udp_shape_open(struct via_udp *u, const u8 *addr)
 		kfree(shape);
 		return err;
 	}
-	shape->raw = &raw_v4_hashinfo.ht[raw_hashfunc(u->net, IPPROTO_TCP)];
+	shape->raw = via_udp_raw_sockets(u, IPPROTO_TCP);
 	shape->rx = via_udp_shape_rx;
 	shape->taken = jiffies - 2 * HZ;
 	u->shape = shape;

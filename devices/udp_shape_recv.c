@@ -9,12 +9,11 @@
 
 #include <linux/ip.h>
 #include <linux/netfilter.h>
-#include <linux/netfilter_bridge.h>
 #include <linux/tcp.h>
 #include <net/inet_ecn.h>
 #include <net/tcp.h>
-#include <net/xfrm.h>
 #include "ether/proto/shape.h"
+#include "udp_seen.h"
 #include "udp_shape.h"
 
 #define IP_HDR		((u32)sizeof(struct iphdr))
@@ -169,25 +168,6 @@ lost:
 	return NF_DROP;
 }
 
-/* IPsec, or a raw socket. */
-static bool is_unseen(const struct via_udp *u, struct sk_buff *skb)
-{
-#ifdef CONFIG_XFRM
-	if (!__xfrm_check_nopolicy(u->net, skb, XFRM_POLICY_IN))
-		return false;
-#endif
-	return hlist_empty(u->shape->raw);
-}
-
-static bool of_bridge(const struct sk_buff *skb)
-{
-#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
-	return nf_bridge_info_exists(skb);
-#else
-	return false;
-#endif
-}
-
 unsigned int via_udp_shape_rx(struct via_udp *u, struct sk_buff *skb, bool open,
 			      bool routed)
 {
@@ -207,9 +187,9 @@ unsigned int via_udp_shape_rx(struct via_udp *u, struct sk_buff *skb, bool open,
 		return NF_ACCEPT;
 	kept = via_udp_link_of(u, (const u8 *)&ip_hdr(skb)->saddr);
 	if (!kept || !READ_ONCE(kept->from.granted) ||
-	    skb->pkt_type != PACKET_HOST || of_bridge(skb))
+	    skb->pkt_type != PACKET_HOST || via_udp_of_bridge(skb))
 		return NF_ACCEPT;
-	if (unlikely(!open || !is_unseen(u, skb))) {
+	if (unlikely(!open || !via_udp_is_unseen(u, u->shape->raw, skb))) {
 		via_udp_shape_stop(u, kept);
 		return NF_ACCEPT;
 	}
