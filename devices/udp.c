@@ -71,27 +71,18 @@ static struct via_ether_ops udp_ops = {
 	.stats = fill_stats,
 };
 
-/* Trains in TCP's shape, too. */
-static struct via_ether_ops shape_ops = {
-	.owner = THIS_MODULE,
-	.host_valid = via_udp_host_valid,
-	.host_near = via_udp_host_near,
-	.link_open = via_udp_link_open,
-	.link_close = via_udp_link_close,
-	.path_black_hole = via_udp_path_black_hole,
-	.tx_begin = via_udp_tx_begin,
-	.tx_get = via_udp_tx_get,
-	.tx_put = via_udp_tx_put,
-	.tx_drop = via_udp_tx_drop,
-	.tx_end = via_udp_tx_end,
-	.tx_get_one = via_udp_tx_get_one,
-	.tx_put_one = via_udp_tx_put_one,
-	.tx_get_train = via_udp_shape_get_train,
-	.tx_put_train = via_udp_shape_put_train,
-	.resent = via_udp_shape_resent,
-	.rx_other = via_udp_shape_rx_other,
-	.stats = fill_stats,
-};
+/* The same, with trains in TCP's shape. */
+static struct via_ether_ops shape_ops;
+
+/* Before there is a NIC. */
+static void __init make_shape_ops(void)
+{
+	shape_ops = udp_ops;
+	shape_ops.tx_get_train = via_udp_shape_get_train;
+	shape_ops.tx_put_train = via_udp_shape_put_train;
+	shape_ops.resent = via_udp_shape_resent;
+	shape_ops.rx_other = via_udp_shape_rx_other;
+}
 
 /* The socket, bound to the address: -EADDRNOTAVAIL if this host has it not. */
 static int open_socket(struct via_udp *u, const struct via_attach_to *to)
@@ -487,8 +478,10 @@ static int watch_addresses(void)
 
 static int __init via_udp_init(void)
 {
-	int err = register_pernet_subsys(&net_ops);
+	int err;
 
+	make_shape_ops();
+	err = register_pernet_subsys(&net_ops);
 	if (err)
 		return err;
 	err = register_netdevice_notifier(&netdev_notifier);
