@@ -21,6 +21,44 @@
 /* Datagrams that any path takes, bytes with IP's header. */
 #define VIA_UDP_SHORT	552
 
+/* Bytes of a train, with IP's header: what IP's own length can tell. */
+#define VIA_UDP_TRAIN_BYTES	65535u
+
+/* Does the device segment what is sent there, as @wants, and sum it? */
+static __always_inline bool via_udp_segments(const struct dst_entry *dst,
+					     netdev_features_t wants,
+					     __be16 protocol)
+{
+	netdev_features_t features = READ_ONCE(dst->dev->features);
+
+	wants |= NETIF_F_GSO | NETIF_F_SG;
+	return (features & wants) == wants &&
+	       can_checksum_protocol(features, protocol) && !dst_xfrm(dst) &&
+	       !dst->lwtstate;
+}
+
+/* IP's header.  @whole: it goes in one piece. */
+static __always_inline void
+via_udp_ip_v4(struct via_udp *u, struct sk_buff *skb,
+	      const struct dst_entry *dst, __be32 from, __be32 to, u8 protocol,
+	      bool whole)
+{
+	struct iphdr *iph = __skb_push(skb, sizeof(*iph));
+
+	skb_reset_network_header(skb);
+	iph->version = 4;
+	iph->ihl = sizeof(*iph) / 4;
+	iph->tos = INET_ECN_ECT_0;
+	iph->frag_off = whole ? htons(IP_DF) : 0;
+	iph->ttl = ip4_dst_hoplimit(dst);
+	iph->protocol = protocol;
+	iph->saddr = from;
+	iph->daddr = to;
+	iph->id = 0;
+	if (unlikely(!whole))
+		__ip_select_ident(u->net, iph, 1);
+}
+
 /*
  * UDP's checksum of what lies behind its header, and of that: by the device if
  * it can, else here, at once.
@@ -50,25 +88,12 @@ via_udp_head_v4(struct via_udp *u, struct sk_buff *skb,
 		const struct dst_entry *dst, const struct via_ether_link *link,
 		bool whole)
 {
-	struct iphdr *iph;
 	__be32 from, to;
 
 	memcpy(&from, u->nic->host.addr, sizeof(from));
 	memcpy(&to, link->header, sizeof(to));
 	via_udp_sum_v4(skb, dst, from, to);
-	iph = __skb_push(skb, sizeof(*iph));
-	skb_reset_network_header(skb);
-	iph->version = 4;
-	iph->ihl = sizeof(*iph) / 4;
-	iph->tos = INET_ECN_ECT_0;
-	iph->frag_off = whole ? htons(IP_DF) : 0;
-	iph->ttl = ip4_dst_hoplimit(dst);
-	iph->protocol = IPPROTO_UDP;
-	iph->saddr = from;
-	iph->daddr = to;
-	iph->id = 0;
-	if (unlikely(!whole))
-		__ip_select_ident(u->net, iph, 1);
+	via_udp_ip_v4(u, skb, dst, from, to, IPPROTO_UDP, whole);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)

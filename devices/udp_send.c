@@ -36,9 +36,6 @@
 /* Paths looked at in one run of the tasklet: a route is looked up for each. */
 #define LOOKS		64u
 
-/* Bytes of a train, with IP's header: what IP's own length can tell. */
-#define TRAIN_BYTES	65535
-
 /* Frames of a train that a device takes whole: as many as of UDP_SEGMENT, 6.1. */
 #define WHOLE_FRAMES	64u
 
@@ -296,7 +293,7 @@ static __always_inline bool join_train(struct via_udp *u, struct sk_buff *first,
 	u32 len = skb->len;
 
 	if (!s->open || s->link != sending_of(skb)->link || len > s->each ||
-	    first->len + len > TRAIN_BYTES)
+	    first->len + len > VIA_UDP_TRAIN_BYTES)
 		return false;
 	copy_headers(u, skb, first, via_udp_overhead(u));
 	first->len += len;
@@ -324,14 +321,8 @@ static __always_inline bool join_train(struct via_udp *u, struct sk_buff *first,
  */
 static bool takes_whole(const struct via_udp *u, const struct dst_entry *dst)
 {
-	const netdev_features_t wants = NETIF_F_GSO_UDP_L4 | NETIF_F_GSO |
-					NETIF_F_SG;
-	netdev_features_t features = READ_ONCE(dst->dev->features);
-	__be16 protocol = htons(u->v6 ? ETH_P_IPV6 : ETH_P_IP);
-
-	return (features & wants) == wants &&
-	       can_checksum_protocol(features, protocol) && !dst_xfrm(dst) &&
-	       !dst->lwtstate;
+	return via_udp_segments(dst, NETIF_F_GSO_UDP_L4,
+				htons(u->v6 ? ETH_P_IPV6 : ETH_P_IP));
 }
 
 /* What will be the headers of a train; false: the frame goes another way. */
@@ -362,7 +353,7 @@ static bool begin_whole(struct via_udp *u, struct via_ether_tx *tx,
 	s->open = true;
 	s->whole = true;
 	/* The device counts headers, its own too. */
-	s->bytes = min_t(u32, READ_ONCE(dev->gso_max_size), TRAIN_BYTES);
+	s->bytes = min_t(u32, READ_ONCE(dev->gso_max_size), VIA_UDP_TRAIN_BYTES);
 	s->bytes -= min_t(u32, s->bytes, HEADROOM);
 	s->most = min_t(u32, READ_ONCE(dev->gso_max_segs), WHOLE_FRAMES);
 	tx->last = skb;

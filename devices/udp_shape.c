@@ -38,9 +38,6 @@
 #define REST		(60 * HZ)		/* from an end to a question */
 #define DOUBT		64u			/* frames sent again since an answer */
 
-/* Bytes of a train, with its headers. */
-#define TRAIN_BYTES	65535u
-
 /* A frame of VIA_WIRE_SHAPE to a host. */
 static void tell(struct via_udp *u, struct via_udp_link *kept, u32 what, u64 cookie)
 {
@@ -66,7 +63,6 @@ static void send_shaped(struct via_udp *u, struct sk_buff *skb,
 			const struct via_udp_link *kept, __be16 port)
 {
 	struct via_shape_tcp *t = (void *)skb->data;
-	struct iphdr *iph;
 	__be32 from, to;
 
 	memcpy(&from, u->nic->host.addr, sizeof(from));
@@ -78,17 +74,7 @@ static void send_shaped(struct via_udp *u, struct sk_buff *skb,
 	skb->csum_start = skb_transport_header(skb) - skb->head;
 	skb->csum_offset = offsetof(struct via_shape_tcp, check);
 	t->check = (__force __be16)~tcp_v4_check(skb->len, from, to, 0);
-	iph = __skb_push(skb, sizeof(*iph));
-	skb_reset_network_header(skb);
-	iph->version = 4;
-	iph->ihl = sizeof(*iph) / 4;
-	iph->tos = INET_ECN_ECT_0;
-	iph->frag_off = htons(IP_DF);
-	iph->ttl = ip4_dst_hoplimit(skb_dst(skb));
-	iph->protocol = IPPROTO_TCP;
-	iph->saddr = from;
-	iph->daddr = to;
-	iph->id = 0;
+	via_udp_ip_v4(u, skb, skb_dst(skb), from, to, IPPROTO_TCP, true);
 	via_udp_hand_over(u, skb);
 }
 
@@ -176,12 +162,7 @@ static noinline bool advance(struct via_udp *u, struct via_udp_link *kept,
 
 static __always_inline bool takes_shape(const struct dst_entry *dst)
 {
-	const netdev_features_t wants = NETIF_F_TSO | NETIF_F_GSO | NETIF_F_SG;
-	netdev_features_t features = READ_ONCE(dst->dev->features);
-
-	return (features & wants) == wants &&
-	       can_checksum_protocol(features, htons(ETH_P_IP)) &&
-	       !dst_xfrm(dst) && !dst->lwtstate &&
+	return via_udp_segments(dst, NETIF_F_TSO, htons(ETH_P_IP)) &&
 	       LL_RESERVED_SPACE(dst->dev) + sizeof(struct iphdr) +
 	       VIA_SHAPE_HDR <= HEADROOM;
 }
@@ -213,7 +194,7 @@ static struct dst_entry *may_shape(struct via_udp *u, struct via_ether_tx *tx,
 /* Bytes of the next train: whole frames, but at the end of the message. */
 static u32 train_bytes(const struct net_device *dev, const struct via_ether_train *t)
 {
-	u32 bytes = min_t(u32, READ_ONCE(dev->gso_max_size), TRAIN_BYTES);
+	u32 bytes = min_t(u32, READ_ONCE(dev->gso_max_size), VIA_UDP_TRAIN_BYTES);
 	u32 most = min_t(u32, READ_ONCE(dev->gso_max_segs), VIA_WIRE_TRAIN);
 
 	bytes -= min(bytes, HEADROOM);
