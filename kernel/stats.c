@@ -129,18 +129,14 @@ static bool via_stats_next(struct via_nic *nic, u32 *index,
 			   struct via_stats_sink *sink, bool admin, bool device)
 {
 	struct via_vi *vi;
-	bool found = false;
 
 	rcu_read_lock();
-	for (; !found && (vi = via_vi_next(nic, index)); ++*index) {
-		if (!via_stats_may(vi, admin))
-			continue;
+	while ((vi = via_vi_next(nic, index)) && !via_stats_may(vi, admin))
+		++*index;
+	if (vi)
 		via_stats_one(vi, sink, device);
-		found = true;
-		break;
-	}
 	rcu_read_unlock();
-	return found;
+	return vi;
 }
 
 static bool via_stats_vi(struct via_nic *nic, u32 *index,
