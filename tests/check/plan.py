@@ -79,6 +79,9 @@ PREEMPT = dict(append="preempt=full")
 NATIVE = dict(native=True)
 MIXED = dict(native=True, mixed=True)
 IOMMU = dict(native=True, iommu=True)
+# Half of the sessions of `make check`; the preempted one, 6.12's and
+# all of check-full have their mitigations.
+UNMITIGATED = dict(mitigations=False)
 NINE = dict(nodes=9, mem=256)
 
 HOST = [
@@ -92,17 +95,20 @@ CHECK = [
     # In the debug kernel e1000 gets its native driver at the end.
     boot("check", PLAIN, "debug", "debug-6.1", 2, "e1000 virtio-net"),
     here("check", "installed"), here("full", "full_installed", "installed"),
-    boot("check", PLAIN, "stock", "6.1", 1, NICS),
+    boot("check", PLAIN, "stock", "6.1", 1, NICS, **UNMITIGATED),
     boot("check", "{kernel}, preempted", "preempted raced", "6.1", 2, "e1000",
          **PREEMPTED),
     boot("check", BY_DRIVER, "native_newer", "6.12", 2, "e1000", **NATIVE),
-    boot("check", BY_DRIVER, "native", "6.1", 1, "tulip", **NATIVE),
+    boot("check", BY_DRIVER, "native", "6.1", 1, "tulip", **NATIVE,
+         **UNMITIGATED),
     boot("check", PLAIN, "newer", "6.12", 1, NICS),
     # Here e1000 gets its native driver at the end, too.
-    boot("check", PLAIN, "newest", "7.3", 1, "e1000 virtio-net"),
+    boot("check", PLAIN, "newest", "7.3", 1, "e1000 virtio-net",
+         **UNMITIGATED),
     # All of each chip's is in make check-full.  QEMU 10, which has igb, ends
     # now and then at a boot with two CPUs, in an assertion.
-    boot("check", BESIDE, "mixed", "6.1", 1, "i82559er rtl8139 igb", **MIXED),
+    boot("check", BESIDE, "mixed", "6.1", 1, "i82559er rtl8139 igb", **MIXED,
+         **UNMITIGATED),
     here("check", "tools"), here("full", "full_tools", "tools"),
     boot("full", "lab guests", "lab_guests", "6.1", 1, "e1000 tulip",
          modules=False),

@@ -114,9 +114,11 @@ class Node:
                  f"lab.mods={','.join(dict.fromkeys(d for *_, d in models))}",
                  f"lab.cwd={ROOT}"]
         if lab.exact:
-            opts += ["mitigations=off", "lab.exact=1"]
+            opts.append("lab.exact=1")
             if not lab.erms:
                 opts.append(NO_STRINGS)
+        if not lab.mitigations:
+            opts.append("mitigations=off")
         if lab.append:
             opts.append(lab.append)
         return " ".join(opts)
