@@ -6,21 +6,39 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 
+#define NONCE_BYTES	(2 * sizeof(uint64_t))
 #define LINK_TURN	256u	/* calls of progress between looks at sockets */
 #define TURN		128u	/* polls of fast.c between calls of progress */
 #define IDLE		64u	/* empty polls: a ring need not be polled */
 #define SWEEP		64u	/* idle rings looked at before sleeping */
 #define POLL_IDLE	64	/* packets of an idle ring at a time */
 
+/* A page of its own: a child finds zeros there, and unmapping ends it. */
+static int make_nonce(struct shm_nic *n)
+{
+	void *map = mmap(NULL, NONCE_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	n->nonce = map;
+	if (madvise(map, NONCE_BYTES, MADV_WIPEONFORK) ||
+	    getrandom(map, NONCE_BYTES, 0) != NONCE_BYTES)
+		return -errno;
+	return 0;
+}
+
 static int open_shared(struct shm_nic *n)
 {
 	void *map;
+	int err = make_nonce(n);
 
-	if (getrandom(n->nonce, sizeof(n->nonce), 0) != sizeof(n->nonce))
-		return -errno;
+	if (err)
+		return err;
 	n->status_file = shm_map_new("vipl-status", sizeof(*n->status), 1,
 				     &map);
 	if (n->status_file < 0)
@@ -104,6 +122,7 @@ void shm_close_nic(struct eng_nic *nic)
 	if (n->link)
 		link_close(n->link);
 	n->link = NULL;
+	shm_unmap(n->nonce, NONCE_BYTES);
 	shm_unmap(n->status, sizeof(*n->status));
 	shm_unmap(n->doorbell, sizeof(*n->doorbell));
 	link_file_close(n->status_file);

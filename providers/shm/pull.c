@@ -3,11 +3,13 @@
  * Pulls: bytes that the peer exported come here.
  *
  * One copy, by process_vm_readv(), where the kernel lets this process read the
- * peer's memory. That is tried once, in the handshake: a nonce that only the
- * peer has must be where it says, so another process that has got the number
- * of one that is gone does not answer. After each copy the peer is still alive
- * and has its control socket, and what was copied is exported still, or it does
- * not count.
+ * peer's memory. That is tried in the handshake: a nonce that only the peer has
+ * must be where it says. Each copy reads that nonce last, by the same system
+ * call and so from the same memory: another process that has got the number of
+ * one that is gone has none there, nor has a child (MADV_WIPEONFORK), another
+ * program in its place, or a peer that has closed the NIC. Where a copy ends
+ * before the nonce, the peer must be alive and have its control socket
+ * afterwards. And what was copied is exported still, or it does not count.
  *
  * Else through the ring: RING_PULL asks, and the peer answers with RING_DATA
  * as there is room. What it exported for this peer, and nothing else, can be
@@ -25,7 +27,7 @@
 #include <unistd.h>
 
 #define STEP		(256u << 10)	/* bytes at a time, under the lock */
-#define PIECES		32u		/* of one system call */
+#define PIECES		32u		/* of one system call, beside the nonce */
 #define PACKETS		16		/* of answers, at a time */
 
 /* A pull that is under way; eng_pull.transport. */
@@ -61,9 +63,10 @@ static int add_range(struct iov_range *p, void *base, uint64_t len)
 	return 1;
 }
 
-static unsigned int pieces_of_src(const struct eng_src *src, uint32_t n,
-				  uint64_t skip, uint64_t most,
-				  struct iovec *out)
+/* Their bytes, at most `most`, which is 0 if there are none. */
+static uint64_t pieces_of_src(const struct eng_src *src, uint32_t n,
+			      uint64_t skip, uint64_t most, struct iovec *out,
+			      unsigned int *count)
 {
 	struct iov_range p = { .skip = skip, .most = most, .out = out };
 	uint32_t i;
@@ -71,12 +74,13 @@ static unsigned int pieces_of_src(const struct eng_src *src, uint32_t n,
 	for (i = 0; i < n; i++)
 		if (!add_range(&p, (void *)(uintptr_t)src[i].base, src[i].len))
 			break;
-	return p.count;
+	*count = p.count;
+	return most - p.most;
 }
 
-static unsigned int pieces_of_dst(const struct iovec *dst, uint32_t n,
-				  uint64_t skip, uint64_t most,
-				  struct iovec *out)
+static uint64_t pieces_of_dst(const struct iovec *dst, uint32_t n,
+			      uint64_t skip, uint64_t most, struct iovec *out,
+			      unsigned int *count)
 {
 	struct iov_range p = { .skip = skip, .most = most, .out = out };
 	uint32_t i;
@@ -84,7 +88,8 @@ static unsigned int pieces_of_dst(const struct iovec *dst, uint32_t n,
 	for (i = 0; i < n; i++)
 		if (!add_range(&p, dst[i].iov_base, dst[i].iov_len))
 			break;
-	return p.count;
+	*count = p.count;
+	return most - p.most;
 }
 
 static ssize_t read_memory(pid_t pid, const struct iovec *to, unsigned int n,
@@ -128,8 +133,13 @@ void shm_probe(struct shm_peer *p, uint64_t at, const uint64_t *nonce)
 		return;
 	if (link_peer_pidfd(p->lp) < 0 ||
 	    read_memory(p->pid, &to, 1, &from, 1) != sizeof(found) ||
-	    found[0] != nonce[0] || found[1] != nonce[1] || !is_there(p))
+	    found[0] != nonce[0] || found[1] != nonce[1] || !is_there(p)) {
 		p->pid = 0;
+		return;
+	}
+	p->nonce_at = at;
+	p->nonce[0] = nonce[0];
+	p->nonce[1] = nonce[1];
 }
 
 /*
@@ -159,26 +169,35 @@ static int still_exported(const struct shm_peer *p, const struct eng_pull *pull)
 static ssize_t read_step(struct shm_peer *p, const struct eng_pull *pull,
 			 uint64_t done)
 {
-	struct iovec to[PIECES], from[PIECES];
+	struct iovec to[PIECES + 1], from[PIECES + 1];
+	uint64_t nonce[2] = { 0, 0 }, bytes;
 	unsigned int n, m;
 	ssize_t did;
 
-	n = pieces_of_dst(pull->dst, pull->ndst, done, STEP, to);
-	m = pieces_of_src(pull->src, pull->nsrc, done, STEP, from);
-	if (!n || !m)
+	bytes = pieces_of_dst(pull->dst, pull->ndst, done, STEP, to, &n);
+	bytes = pieces_of_src(pull->src, pull->nsrc, done, bytes, from, &m);
+	/* As many bytes of both: the nonce is behind them. */
+	bytes = pieces_of_dst(pull->dst, pull->ndst, done, bytes, to, &n);
+	if (!bytes)
 		return -EFAULT;
-	did = read_memory(p->pid, to, n, from, m);
+	to[n].iov_base = nonce;
+	from[m].iov_base = (void *)(uintptr_t)p->nonce_at;
+	to[n].iov_len = from[m].iov_len = sizeof(nonce);
+	did = read_memory(p->pid, to, n + 1, from, m + 1);
 	if (did == -EPERM || did == -ENOSYS) {
 		p->pid = 0;		/* from now on through the ring */
 		return -EAGAIN;
 	}
 	if (!did)
 		return -EFAULT;
-	if (did > 0 && !is_there(p))
+	if (did < 0)
+		return did;
+	if ((uint64_t)did < bytes + sizeof(nonce) ? !is_there(p) :
+	    nonce[0] != p->nonce[0] || nonce[1] != p->nonce[1])
 		return -ECONNRESET;
-	if (did > 0 && !still_exported(p, pull))
+	if (!still_exported(p, pull))
 		return -ESTALE;
-	return did;
+	return (uint64_t)did < bytes ? did : (ssize_t)bytes;
 }
 
 /* Take a pull off the list; the engine has it again. */
@@ -321,7 +340,7 @@ static int answer_step(struct shm_peer *p, struct shm_answer *a)
 {
 	uint64_t left = a->len - a->done;
 	uint32_t most = left < RING_EAGER ? (uint32_t)left : RING_EAGER, i;
-	uint32_t len = 0, lines = ring_lines(RING_PULL_HEAD + most);
+	uint32_t len, lines = ring_lines(RING_PULL_HEAD + most);
 	struct pull_head h = { .id = a->id, .at = a->done };
 	struct iovec from[PIECES];
 	struct ring_line *at;
@@ -334,9 +353,7 @@ static int answer_step(struct shm_peer *p, struct shm_answer *a)
 		return -EAGAIN;
 	for (i = 0; i < a->nsrc && !h.err; i++)
 		h.err = check_src(p, &a->src[i]);
-	n = pieces_of_src(a->src, a->nsrc, a->done, most, from);
-	for (i = 0; i < n; i++)
-		len += (uint32_t)from[i].iov_len;
+	len = (uint32_t)pieces_of_src(a->src, a->nsrc, a->done, most, from, &n);
 	if (!h.err)
 		h.err = copy_own(at->bytes + sizeof(h), from, n, len);
 	if (h.err)
@@ -452,8 +469,7 @@ static int took_data(struct shm_peer *p, const struct pull_head *h,
 	if (h->at != f->done || !len || len > pull->len - f->done)
 		return -EPROTO;
 	while (len) {
-		n = pieces_of_dst(pull->dst, pull->ndst, f->done, len, to);
-		if (!n)
+		if (!pieces_of_dst(pull->dst, pull->ndst, f->done, len, to, &n))
 			return -EPROTO;
 		for (i = 0; i < n; i++) {
 			memcpy(to[i].iov_base, bytes, to[i].iov_len);

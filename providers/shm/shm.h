@@ -36,7 +36,7 @@ struct shm_nic {
 	struct link_conf conf;
 	char space[32], name[VIPL_NAME_MAX + 1];
 	uint8_t addr[SHM_ADDR_LEN];
-	uint64_t nonce[2];		/* read by peers that probe */
+	uint64_t *nonce;		/* two, in a page that no child has */
 	int pull;			/* enum shm_pull_mode */
 
 	struct status *status;
@@ -92,6 +92,8 @@ struct shm_peer {
 	struct shm_peer *next_work;
 
 	pid_t pid;			/* 0: cannot be read */
+	uint64_t nonce_at;		/* address in the peer's memory */
+	uint64_t nonce[2];		/* which must be there */
 	uint64_t requests;		/* pulls asked for, ever: ids */
 	uint32_t asked;			/* of pulls, through the ring */
 	struct eng_pull *pulls, **pulls_end;	/* under way, oldest first */

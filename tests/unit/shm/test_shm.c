@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "sock.h"
@@ -330,6 +331,49 @@ static void pulls(void)
 	}
 }
 
+/*
+ * Whose memory was read? The nonce behind the bytes says it: not the peer's if
+ * it is another; where the copy ends before it, a peer that lives is the peer.
+ */
+static void whose_memory(void)
+{
+	uint8_t from[1000], to[1000] = { 0 };
+	struct iovec dst = { to, sizeof(to) };
+	struct eng_src src;
+	struct eng_pull pull = { .src = &src, .dst = &dst, .nsrc = 1,
+				 .ndst = 1, .len = sizeof(to) };
+	struct eng_nic *n[2];
+	struct eng_peer *p[2];
+	uint64_t at, *nonce;
+	int status;
+	pid_t pid;
+
+	memset(from, 7, sizeof(from));
+	pair(n, p);
+	CU_ASSERT_FATAL(p[1]->shm.pid > 0);
+	CU_ASSERT(!shm_export_mem(p[0], NULL, from, sizeof(from), &src));
+	nonce = n[0]->shm.nonce;
+	pulls_ended = 0;
+	nonce[1]++;
+	CU_ASSERT(shm_pull(p[1], &pull) == -ECONNRESET && !pulls_ended);
+	nonce[1]--;
+	CU_ASSERT(!shm_pull(p[1], &pull) && pulls_ended == 1);
+	CU_ASSERT(!memcmp(from, to, sizeof(to)));
+
+	pid = fork();
+	if (!pid)
+		_exit(nonce[0] || nonce[1]);
+	CU_ASSERT(waitpid(pid, &status, 0) == pid && !status);
+
+	at = p[1]->shm.nonce_at;
+	p[1]->shm.nonce_at = 8;		/* no page is there */
+	CU_ASSERT(!shm_pull(p[1], &pull) && pulls_ended == 2);
+	shutdown(link_peer_fd(p[0]->shm.lp), SHUT_RDWR);
+	CU_ASSERT(shm_pull(p[1], &pull) == -ECONNRESET && pulls_ended == 2);
+	p[1]->shm.nonce_at = at;
+	pair_free(n);
+}
+
 /* Under way when the peer dies: they end, with an error. */
 static void pulls_die(void)
 {
@@ -495,6 +539,7 @@ UNIT_MAIN("shm",
 	{ "a sender without room is woken", starved },
 	{ "many rings", incast },
 	{ "pulls, by reading and through the ring", pulls },
+	{ "pulls from whose memory", whose_memory },
 	{ "pulls of a peer that dies", pulls_die },
 	{ "last words of a dead peer", last_words },
 	{ "a peer that lies", liar },
