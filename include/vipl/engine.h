@@ -119,6 +119,7 @@ struct eng_pull {
 	const struct iovec *dst;
 	uint32_t nsrc, ndst;
 	uint64_t len;			/* bytes in all */
+	int more;			/* a hint: another pull follows at once */
 	void *transport;		/* the transport's, NULL at first */
 	struct eng_pull *next;		/* the transport's */
 };

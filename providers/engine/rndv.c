@@ -188,11 +188,17 @@ static void end_pull(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x)
 	eng_todo(nic, v, v->disconnecting ? TODO_DISCONNECT : TODO_IN);
 }
 
+/* The transport may have it now. */
+static int may_start(const struct eng_vi *v, const struct eng_rndv *x)
+{
+	return v->pulls < PULLS && (x->read || eng_in_may_pull(v, x));
+}
+
 /* Give the transport what it does not have yet; -EAGAIN: no room. */
 int eng_rndvs_start(struct eng_nic *nic, struct eng_vi *v)
 {
+	struct eng_rndv *x, *after;
 	struct eng_list *l, *next;
-	struct eng_rndv *x;
 	int err;
 
 	for (l = v->rndvs.next; l != &v->rndvs; l = next) {
@@ -200,12 +206,15 @@ int eng_rndvs_start(struct eng_nic *nic, struct eng_vi *v)
 		next = l->next;
 		if (x->started)
 			continue;
-		if (v->pulls >= PULLS || (!x->read && !eng_in_may_pull(v, x)))
+		if (!may_start(v, x))
 			return 0;
 		if (x->last_at)
 			place_last(v, x);
 		x->started = 1;
 		v->pulls++;
+		after = eng_container(next, struct eng_rndv, link);
+		x->pull.more = next != &v->rndvs && !after->started &&
+			       may_start(v, after);
 		/* The pull may end, and x be freed, before this returns. */
 		err = nic->t->pull(v->peer, &x->pull);
 		if (!err)

@@ -34,14 +34,22 @@
 struct fetch {
 	uint64_t id;
 	uint64_t done;			/* bytes */
+	uint64_t step;			/* bytes of it in a batch */
 	int asked;			/* the peer was; else by reading */
+};
+
+/* What one system call reads, of one pull or of several. */
+struct batch {
+	struct iovec to[PIECES + 1], from[PIECES + 1];
+	unsigned int n, m;		/* of to, of from */
+	uint64_t bytes;
 };
 
 /* Part of a list of ranges: from `skip` on, at most `most` bytes. */
 struct iov_range {
 	uint64_t skip, most;		/* bytes */
-	struct iovec *out;		/* PIECES of them */
-	unsigned int count;
+	struct iovec *out;
+	unsigned int count, room;	/* of out */
 };
 
 /* One more range of the list; 0: no more is wanted. */
@@ -49,7 +57,7 @@ static int add_range(struct iov_range *p, void *base, uint64_t len)
 {
 	uint64_t n;
 
-	if (!p->most || p->count == PIECES)
+	if (!p->most || p->count == p->room)
 		return 0;
 	if (p->skip >= len) {
 		p->skip -= len;
@@ -63,12 +71,11 @@ static int add_range(struct iov_range *p, void *base, uint64_t len)
 	return 1;
 }
 
-/* Their bytes, at most `most`, which is 0 if there are none. */
-static uint64_t pieces_of_src(const struct eng_src *src, uint32_t n,
-			      uint64_t skip, uint64_t most, struct iovec *out,
-			      unsigned int *count)
+/* They fill p->out; bytes, at most p->most. */
+static uint64_t ranges_of_src(struct iov_range p, const struct eng_src *src,
+			      uint32_t n, unsigned int *count)
 {
-	struct iov_range p = { .skip = skip, .most = most, .out = out };
+	uint64_t most = p.most;
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
@@ -78,11 +85,10 @@ static uint64_t pieces_of_src(const struct eng_src *src, uint32_t n,
 	return most - p.most;
 }
 
-static uint64_t pieces_of_dst(const struct iovec *dst, uint32_t n,
-			      uint64_t skip, uint64_t most, struct iovec *out,
-			      unsigned int *count)
+static uint64_t ranges_of_dst(struct iov_range p, const struct iovec *dst,
+			      uint32_t n, unsigned int *count)
 {
-	struct iov_range p = { .skip = skip, .most = most, .out = out };
+	uint64_t most = p.most;
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
@@ -165,39 +171,60 @@ static int still_exported(const struct shm_peer *p, const struct eng_pull *pull)
 	return 1;
 }
 
-/* Read up to STEP bytes; bytes, or a negative errno. */
-static ssize_t read_step(struct shm_peer *p, const struct eng_pull *pull,
+/* As much of a pull as there is room for; bytes. */
+static uint64_t add_pull(struct batch *b, const struct eng_pull *pull,
 			 uint64_t done)
 {
-	struct iovec to[PIECES + 1], from[PIECES + 1];
-	uint64_t nonce[2] = { 0, 0 }, bytes;
+	struct iov_range to = { .skip = done, .most = STEP - b->bytes,
+				.out = b->to + b->n, .room = PIECES - b->n };
+	struct iov_range from = { .skip = done, .out = b->from + b->m,
+				  .room = PIECES - b->m };
 	unsigned int n, m;
+
+	from.most = ranges_of_dst(to, pull->dst, pull->ndst, &n);
+	/* As many bytes of both: others are behind them. */
+	to.most = ranges_of_src(from, pull->src, pull->nsrc, &m);
+	to.most = ranges_of_dst(to, pull->dst, pull->ndst, &n);
+	b->n += n;
+	b->m += m;
+	b->bytes += to.most;
+	return to.most;
+}
+
+/* Read it; bytes, fewer where memory is missing, or a negative errno. */
+static ssize_t read_batch(struct shm_peer *p, struct batch *b)
+{
+	uint64_t nonce[2] = { 0, 0 };
 	ssize_t did;
 
-	bytes = pieces_of_dst(pull->dst, pull->ndst, done, STEP, to, &n);
-	bytes = pieces_of_src(pull->src, pull->nsrc, done, bytes, from, &m);
-	/* As many bytes of both: the nonce is behind them. */
-	bytes = pieces_of_dst(pull->dst, pull->ndst, done, bytes, to, &n);
-	if (!bytes)
-		return -EFAULT;
-	to[n].iov_base = nonce;
-	from[m].iov_base = (void *)(uintptr_t)p->nonce_at;
-	to[n].iov_len = from[m].iov_len = sizeof(nonce);
-	did = read_memory(p->pid, to, n + 1, from, m + 1);
+	b->to[b->n].iov_base = nonce;
+	b->from[b->m].iov_base = (void *)(uintptr_t)p->nonce_at;
+	b->to[b->n].iov_len = b->from[b->m].iov_len = sizeof(nonce);
+	did = read_memory(p->pid, b->to, b->n + 1, b->from, b->m + 1);
 	if (did == -EPERM || did == -ENOSYS) {
 		p->pid = 0;		/* from now on through the ring */
 		return -EAGAIN;
 	}
-	if (!did)
-		return -EFAULT;
-	if (did < 0)
-		return did;
-	if ((uint64_t)did < bytes + sizeof(nonce) ? !is_there(p) :
+	if (did <= 0)
+		return did ? did : -EFAULT;
+	if ((uint64_t)did < b->bytes + sizeof(nonce) ? !is_there(p) :
 	    nonce[0] != p->nonce[0] || nonce[1] != p->nonce[1])
 		return -ECONNRESET;
-	if (!still_exported(p, pull))
-		return -ESTALE;
-	return (uint64_t)did < bytes ? did : (ssize_t)bytes;
+	return (uint64_t)did < b->bytes ? did : (ssize_t)b->bytes;
+}
+
+/* The first step of a pull that comes alone: bytes, or a negative errno. */
+static ssize_t read_first(struct shm_peer *p, const struct eng_pull *pull)
+{
+	struct batch b;
+	ssize_t did;
+
+	b.n = b.m = 0;
+	b.bytes = 0;
+	if (!add_pull(&b, pull, 0))
+		return -EFAULT;
+	did = read_batch(p, &b);
+	return did > 0 && !still_exported(p, pull) ? -ESTALE : did;
 }
 
 /* Take a pull off the list; the engine has it again. */
@@ -218,6 +245,43 @@ static void finish_pull(struct shm_peer *p, struct eng_pull *pull, int err)
 	eng_pulled(p->peer, pull, err);
 }
 
+/* One step of the oldest pulls, by one call. */
+static int read_pulls(struct shm_peer *p)
+{
+	struct eng_pull *pull, *next;
+	struct fetch *f;
+	struct batch b;
+	ssize_t did;
+
+	b.n = b.m = 0;
+	b.bytes = 0;
+	for (pull = p->pulls; pull; pull = pull->next) {
+		f = pull->transport;
+		f->step = add_pull(&b, pull, f->done);
+		if (f->step < pull->len - f->done)
+			break;
+	}
+	did = b.bytes ? read_batch(p, &b) : -EFAULT;
+	if (did == -EAGAIN)
+		return 0;
+	if (did < 0)
+		finish_pull(p, p->pulls, (int)did);
+	for (pull = p->pulls; did > 0; pull = next) {
+		next = pull->next;
+		f = pull->transport;
+		if (f->step > (uint64_t)did)
+			f->step = (uint64_t)did;
+		f->done += f->step;
+		did -= (ssize_t)f->step;
+		if (!still_exported(p, pull))
+			finish_pull(p, pull, -ESTALE);
+		else if (f->done == pull->len)
+			finish_pull(p, pull, 0);
+	}
+	return 1;
+}
+
+/* One that others follow waits for them: one call reads them all. */
 int shm_pull(struct eng_peer *peer, struct eng_pull *pull)
 {
 	struct shm_peer *p = eng_peer_priv(peer);
@@ -226,8 +290,8 @@ int shm_pull(struct eng_peer *peer, struct eng_pull *pull)
 
 	if (!p->up || p->bad)
 		return -ECONNRESET;
-	if (p->pid) {
-		did = read_step(p, pull, 0);
+	if (p->pid && !p->pulls && !pull->more) {
+		did = read_first(p, pull);
 		if (did < 0 && did != -EAGAIN)
 			return (int)did;
 		if (did == (ssize_t)pull->len) {
@@ -238,12 +302,14 @@ int shm_pull(struct eng_peer *peer, struct eng_pull *pull)
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	f->done = p->pid ? (uint64_t)did : 0;
+	f->done = did > 0 ? (uint64_t)did : 0;
 	pull->transport = f;
 	pull->next = NULL;
 	*p->pulls_end = pull;
 	p->pulls_end = &pull->next;
 	shm_work(p);
+	if (p->pid && !did && !pull->more)
+		read_pulls(p);
 	return 0;
 }
 
@@ -271,32 +337,20 @@ static int ask_pull(struct shm_peer *p, struct eng_pull *pull)
 	return 0;
 }
 
-/* One step of one pull, and all questions that there is room for. */
+/* One step, or all questions that there is room for. */
 static int work_pulls(struct shm_peer *p)
 {
 	struct eng_pull *pull, *next;
-	int did = 0, steps = 1;
-	struct fetch *f;
-	ssize_t n;
+	int did = 0;
 
+	if (p->pid)
+		return read_pulls(p);
 	for (pull = p->pulls; pull; pull = next) {
 		next = pull->next;
-		f = pull->transport;
-		if (f->asked)
+		if (((const struct fetch *)pull->transport)->asked)
 			continue;
-		if (p->pid && !steps--)
+		if (p->asked == SHM_REQUESTS || ask_pull(p, pull))
 			break;
-		if (p->pid) {
-			n = read_step(p, pull, f->done);
-			if (n > 0)
-				f->done += (uint64_t)n;
-			if (n < 0 && n != -EAGAIN)
-				finish_pull(p, pull, (int)n);
-			else if (f->done == pull->len)
-				finish_pull(p, pull, 0);
-		} else if (p->asked == SHM_REQUESTS || ask_pull(p, pull)) {
-			break;
-		}
 		did++;
 	}
 	return did;
@@ -343,6 +397,8 @@ static int answer_step(struct shm_peer *p, struct shm_answer *a)
 	uint32_t len, lines = ring_lines(RING_PULL_HEAD + most);
 	struct pull_head h = { .id = a->id, .at = a->done };
 	struct iovec from[PIECES];
+	struct iov_range range = { .skip = a->done, .most = most, .out = from,
+				   .room = PIECES };
 	struct ring_line *at;
 	unsigned int n;
 
@@ -353,7 +409,7 @@ static int answer_step(struct shm_peer *p, struct shm_answer *a)
 		return -EAGAIN;
 	for (i = 0; i < a->nsrc && !h.err; i++)
 		h.err = check_src(p, &a->src[i]);
-	len = (uint32_t)pieces_of_src(a->src, a->nsrc, a->done, most, from, &n);
+	len = (uint32_t)ranges_of_src(range, a->src, a->nsrc, &n);
 	if (!h.err)
 		h.err = copy_own(at->bytes + sizeof(h), from, n, len);
 	if (h.err)
@@ -454,6 +510,7 @@ static int took_data(struct shm_peer *p, const struct pull_head *h,
 {
 	struct eng_pull *pull = p->pulls;
 	struct iovec to[PIECES];
+	struct iov_range range = { .out = to, .room = PIECES };
 	unsigned int i, n;
 	struct fetch *f;
 
@@ -469,7 +526,9 @@ static int took_data(struct shm_peer *p, const struct pull_head *h,
 	if (h->at != f->done || !len || len > pull->len - f->done)
 		return -EPROTO;
 	while (len) {
-		if (!pieces_of_dst(pull->dst, pull->ndst, f->done, len, to, &n))
+		range.skip = f->done;
+		range.most = len;
+		if (!ranges_of_dst(range, pull->dst, pull->ndst, &n))
 			return -EPROTO;
 		for (i = 0; i < n; i++) {
 			memcpy(to[i].iov_base, bytes, to[i].iov_len);

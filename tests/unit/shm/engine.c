@@ -9,6 +9,7 @@
 
 unsigned int pulls_ended;
 int pull_err;
+static struct { const struct eng_pull *pull; int err; } ended[64];
 const char *conf_pull;
 
 static void say(const char *fmt, ...)
@@ -111,8 +112,20 @@ void eng_pulled(struct eng_peer *p, struct eng_pull *pull, int err)
 {
 	(void)p;
 	CU_ASSERT(!pull->transport);
+	ended[pulls_ended % 64].pull = pull;
+	ended[pulls_ended % 64].err = err;
 	pulls_ended++;
 	pull_err = err;
+}
+
+int pull_ended(const struct eng_pull *pull)
+{
+	unsigned int i;
+
+	for (i = 0; i < pulls_ended && i < 64; i++)
+		if (ended[i].pull == pull)
+			return ended[i].err;
+	return 1;
 }
 
 struct eng_nic *nic_new(const char *rest)

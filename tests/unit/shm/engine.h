@@ -33,6 +33,8 @@ void nic_wait_for(struct eng_nic *n, const char *disc);
 /* Pulls that ended, and how the last one did. */
 extern unsigned int pulls_ended;
 extern int pull_err;
+/* How that one of the last 64 did; 1: it has not ended. */
+int pull_ended(const struct eng_pull *pull);
 extern const char *conf_pull;
 
 #endif /* TEST_ENGINE_H */

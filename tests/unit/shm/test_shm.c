@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -332,6 +333,55 @@ static void pulls(void)
 }
 
 /*
+ * Several by one call, as the hint `more` says: whose source is exported no
+ * more, or is not there, fails alone.
+ */
+static void pulls_together(void)
+{
+	enum { COUNT = 40, LEN = 9000, GONE = 7, STALE = 20, LAST = COUNT - 1 };
+	uint8_t *from = mmap(NULL, COUNT * 16384, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	static uint8_t to[COUNT][LEN];
+	struct eng_src src[COUNT];
+	struct iovec dst[COUNT][2];
+	struct eng_pull pull[COUNT];
+	struct eng_nic *n[2];
+	struct eng_peer *p[2];
+	unsigned int i;
+	int err, done = 0;
+
+	CU_ASSERT_FATAL(from != MAP_FAILED);
+	pair(n, p);
+	for (i = 0; i < COUNT; i++) {
+		memset(from + i * 16384, (int)i + 1, LEN);
+		CU_ASSERT(!shm_export_mem(p[0], NULL, from + i * 16384, LEN,
+					  &src[i]));
+		dst[i][0] = (struct iovec){ to[i], i };
+		dst[i][1] = (struct iovec){ to[i] + i, LEN - i };
+		pull[i] = (struct eng_pull){ .src = &src[i], .dst = dst[i],
+					     .nsrc = 1, .ndst = 2, .len = LEN,
+					     .more = i != LAST };
+	}
+	munmap(from + GONE * 16384 + 4096, 8192);
+	shm_unexport_mem(p[0], &src[STALE]);
+	pulls_ended = 0;
+	for (i = 0; i < COUNT; i++)
+		CU_ASSERT(!shm_pull(p[1], &pull[i]) || i == LAST);
+	for (i = 0; i < 1000 && pulls_ended < COUNT; i++)
+		run(n, 2, &done, 0);
+	CU_ASSERT(pulls_ended == COUNT);
+	for (i = 0; i < COUNT; i++) {
+		err = pull_ended(&pull[i]);
+		CU_ASSERT(err == (i == GONE ? -EFAULT : i == STALE ? -ESTALE :
+				  0));
+		if (!err)
+			CU_ASSERT(!memcmp(from + i * 16384, to[i], LEN));
+	}
+	pair_free(n);
+	munmap(from, COUNT * 16384);
+}
+
+/*
  * Whose memory was read? The nonce behind the bytes says it: not the peer's if
  * it is another; where the copy ends before it, a peer that lives is the peer.
  */
@@ -539,6 +589,7 @@ UNIT_MAIN("shm",
 	{ "a sender without room is woken", starved },
 	{ "many rings", incast },
 	{ "pulls, by reading and through the ring", pulls },
+	{ "several pulls by one call", pulls_together },
 	{ "pulls from whose memory", whose_memory },
 	{ "pulls of a peer that dies", pulls_die },
 	{ "last words of a dead peer", last_words },
