@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Where the instructions of one message go, function by function.
+"""Where the instructions of one message go, function by function, and how often
+each is entered.
 
 Runs a benchmark in exact mode with two message counts; the difference between
 the two, divided by the difference of the counts, is what one message costs.
@@ -104,13 +105,17 @@ class Counter:
 
 
 def by_function(counts, table):
-    """Counts per function, as (name, module)."""
+    """Counts per function, as (name, module), and those of its first
+    instruction."""
     starts = [entry[0] for entry in table]
-    out = collections.Counter()
+    out, calls = collections.Counter(), collections.Counter()
     for address, count in counts.items():
         i = bisect.bisect_right(starts, address) - 1
-        out[table[i][1:] if i >= 0 else ("?", "")] += count
-    return out
+        name = table[i][1:] if i >= 0 else ("?", "")
+        out[name] += count
+        if address == starts[i]:
+            calls[name] += count
+    return out, calls
 
 
 def many_of(path):
@@ -192,7 +197,7 @@ def main():
     subprocess.run(["make", "-s", "-C", ROOT, "insns"], check=True,
                    stdout=sys.stderr)
     try:
-        functions = measure(args, PATHS[args.path])
+        functions, calls = measure(args, PATHS[args.path])
     except LabError as error:
         sys.exit(f"profile: {error}")
     # A round trip is two messages; of bulk, each message counts, both ends.
@@ -202,9 +207,11 @@ def main():
     print(f"# {args.path}, {'veth' if args.veth else args.nic}: instructions of one "
           + ("connection, made and ended, both ends" if connect else
              "message, 64 KiB, both ends" if bulk else "message, one way"))
-    print(f"{sum(functions.values()) / per:9.1f}  in all")
+    print(f"{sum(functions.values()) / per:9.1f}    calls  in all")
     for (name, module), count in functions.most_common(args.lines):
-        print(f"{count / per:9.1f}  {name}{' [' + module + ']' if module else ''}")
+        often = calls[name, module] / per
+        print(f"{count / per:9.1f} {often:8.2f}  {name}"
+              f"{' [' + module + ']' if module else ''}")
 
 
 if __name__ == "__main__":
