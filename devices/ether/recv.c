@@ -533,6 +533,13 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 		if (via_delack_push(&ev->delack) && !ack &&
 		    !via_delack_seldom(&ev->delack, READ_ONCE(ev->snd.win.nxt),
 				       ktime_get_ns())) {
+			/*
+			 * Nothing shares it where the message is one train;
+			 * and later would be ksoftirqd's turn, if a program
+			 * was woken on this CPU.
+			 */
+			if (h->frames > 1 && !h->offset)
+				return ACK_DUE;
 			via_ether_ack_soon(ev);
 			return ACK_LATER;
 		}
