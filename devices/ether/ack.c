@@ -124,6 +124,31 @@ void via_ether_offender(struct via_vi *vi, u32 index, enum via_status status)
 	via_send_complete(vi, status, 0);
 }
 
+/*
+ * The n frames before ack have left the window, and no read is out: the newest
+ * descriptor that ends among them is finished, and with it all before.
+ */
+static __always_inline void complete_acked(struct via_vi *vi, u32 ack, u32 n)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct via_win_record *rec;
+
+	if (likely(n == 1)) {
+		if (via_win_rec(&ev->snd.win, ack - 1)->kind)
+			complete_oldest(vi);
+		return;
+	}
+	do {
+		rec = via_win_rec(&ev->snd.win, --ack);
+		if (!rec->kind)
+			continue;
+		do
+			complete_oldest(vi);
+		while (via_seq_before(vi->sq.head, rec->index + 1));
+		return;
+	} while (--n);
+}
+
 /* Inlined twice, so that data of the other end costs one call. */
 static __always_inline void ack_frames(struct via_vi *vi, u32 ack,
 				       const struct via_range *range,
@@ -133,16 +158,13 @@ static __always_inline void ack_frames(struct via_vi *vi, u32 ack,
 	struct via_win_tx *tx = &ev->snd.win;
 	u32 n = via_win_ack(tx, ack, range, ranges);
 	struct via_work work;
-	u32 seq;
 
 	lockdep_assert_held(&vi->sq.lock);
 	if (n) {
 		if (unlikely(ev->reads.pending))
 			reads_ack(ev, ack, n);
 		else
-			for (seq = ack - n; seq != ack; seq++)
-				if (via_win_rec(tx, seq)->kind)
-					complete_oldest(vi);
+			complete_acked(vi, ack, n);
 		if (unlikely(ev->rto.retries))
 			via_ether_recovered(ev);
 		/* @delay is the newest frame's. */

@@ -70,7 +70,7 @@ enum sent via_train_end(struct burst *b, const struct via_ether_train *t,
 	struct via_ether_nic *nic = b->nic;
 	u8 type = w->type, flags = w->flags;
 	struct via_ether_vi *ev = b->ev;
-	u32 n = frames_of(t), i;
+	u32 n = frames_of(t), all;
 
 	if (unlikely(!nic->ops->tx_put_train(nic, &b->tx, t, buf)))
 		return SENT_BLOCKED;
@@ -85,10 +85,10 @@ enum sent via_train_end(struct burst *b, const struct via_ether_train *t,
 		enter_unreliable(ev);
 		return SENT_ON;
 	}
-	for (i = 1; i < n; i++, off += t->seg)
-		via_win_push(&ev->snd.win, index, off, t->seg,
-			     kind & ~VIA_REC_LAST);
-	enter_frame(ev, index, off, t->bytes - (n - 1) * t->seg, kind);
+	all = (n - 1) * t->seg;
+	via_win_push_run(&ev->snd.win, n - 1, index, off, t->seg,
+			 kind & ~VIA_REC_LAST);
+	enter_frame(ev, index, off + all, t->bytes - all, kind);
 	return SENT_ON;
 }
 

@@ -541,7 +541,7 @@ static u32 some_ranges(const struct via_win_rx *w, u32 *seq, u32 end,
 
 u32 via_win_ranges(struct via_win_rx *w, struct via_range *range)
 {
-	struct via_range late[VIA_WIN_RANGES];
+	struct via_range late[VIA_WIN_RANGES] __uninitialized;
 	u32 first = w->next + 1, seq = first, n, k, to;
 
 	if (likely(!w->held))

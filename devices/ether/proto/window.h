@@ -213,6 +213,27 @@ static inline u32 via_win_push(struct via_win_tx *w, u32 index, u32 offset,
 	return w->nxt++;
 }
 
+/* Enter @n frames, each with the next @len bytes of the same data. */
+static inline void via_win_push_run(struct via_win_tx *w, u32 n, u32 index,
+				    u32 offset, u32 len, u8 kind)
+{
+	struct via_win_record r = {
+		.index = index,
+		.offset = offset,
+		.order = w->order,
+		.len = len,
+		.kind = kind,
+	}, *rec = w->rec;
+	u32 mask = w->mask, seq = w->nxt, end = seq + n;
+
+	for (; seq != end; seq++, r.offset += len) {
+		r.order++;
+		rec[seq & mask] = r;
+	}
+	w->order = r.order;
+	w->nxt = end;
+}
+
 u32 __via_win_lost(struct via_win_tx *w);
 
 /* The oldest lost frame, if any; sent again with via_win_resent(). */
