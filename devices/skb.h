@@ -10,6 +10,19 @@
 #include "ether/via_ether.h"
 #include "ether/proto/join.h"
 
+/* Does it begin with a whole header of data, which is all that is parsed then? */
+static inline bool via_skb_has_hdr(const struct via_ether_chunk *c)
+{
+	const struct via_wire *w = c->data;
+	u32 hdr;
+
+	if (c->len < sizeof(*w) || w->version != VIA_WIRE_VERSION ||
+	    w->flags & VIA_WIRE_SEALS)
+		return false;
+	hdr = via_wire_data_hdr(w->type);
+	return hdr && c->len >= hdr;
+}
+
 /*
  * @f's bytes are in its chunks, and in @skb from @at on: hand it over with its header in
  * one piece.  False: @skb has fewer bytes.
@@ -22,7 +35,8 @@ static inline bool via_skb_rx_chunks(struct via_ether_nic *nic,
 	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8) __uninitialized;
 
 	f->hdr = f->chunk[0].data;
-	if (unlikely(f->chunk[0].len < want)) {
+	if (unlikely(f->chunk[0].len < want) &&
+	    !via_skb_has_hdr(f->chunk)) {
 		if (skb_copy_bits(skb, at, hdr, want))
 			return false;
 		f->hdr = hdr;
