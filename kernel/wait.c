@@ -47,14 +47,35 @@ static bool via_cq_moved(const struct via_cq *cq, u32 seen)
 	return cq->tail != seen || cq->dead || via_cq_overflown(cq);
 }
 
-/* Until woken, or @deadline; false when that has passed. */
-static inline bool via_nap(ktime_t *deadline)
+/**
+ * struct via_deadline - until when a thread waits
+ * @at:		on the monotonic clock
+ * @coarse:	jiffies that the wheel of timers may have first, or 0
+ *
+ * Most waits end long before: so the wheel has the first half of a long one, which
+ * costs half of what a timer by the clock does.
+ */
+struct via_deadline {
+	ktime_t at;
+	unsigned long coarse;
+};
+
+/* Until woken, or a deadline; false when that has passed. */
+static inline bool via_nap(struct via_deadline *deadline)
 {
+	unsigned long coarse;
+
 	if (likely(!deadline)) {
 		schedule();
 		return true;
 	}
-	return schedule_hrtimeout_range(deadline, current->timer_slack_ns,
+	coarse = deadline->coarse;
+	if (coarse) {
+		deadline->coarse = 0;
+		schedule_timeout(coarse);
+		return true;
+	}
+	return schedule_hrtimeout_range(&deadline->at, current->timer_slack_ns,
 					HRTIMER_MODE_ABS);
 }
 
@@ -62,8 +83,8 @@ static inline bool via_nap(ktime_t *deadline)
  * Sleep with @lock held around each look.  1: @moved says so, 0: @deadline (on
  * the monotonic clock, NULL: none) has passed, -EINTR: a signal.
  *
- * Not in jiffies: where a virtual CPU was not run for a while they leap, and a
- * wait counted in them is shorter than asked.
+ * Not in jiffies alone: where a virtual CPU was not run for a while they leap, and
+ * a wait counted in them is shorter than asked.
  *
  * A sleeper that a move wakes is off the list already and need not look again;
  * it returns without the lock as soon as the waker has let go of _me.
@@ -102,7 +123,7 @@ static inline bool via_nap(ktime_t *deadline)
 
 /* What via_sleep_until() says, or another -errno. */
 static int via_wait_queue(struct via_file *f, u32 id, bool recv,
-			  const u32 *seen, ktime_t *deadline)
+			  const u32 *seen, struct via_deadline *deadline)
 {
 	struct via_queue *q;
 	struct via_vi *vi;
@@ -136,7 +157,7 @@ static int via_wait_queue(struct via_file *f, u32 id, bool recv,
 }
 
 static int via_wait_cq(struct via_file *f, u32 id, const u32 *seen,
-		       ktime_t *deadline)
+		       struct via_deadline *deadline)
 {
 	struct via_cq *cq = via_cq_get(f, id);
 	u32 from;
@@ -154,7 +175,7 @@ static int via_wait_cq(struct via_file *f, u32 id, const u32 *seen,
 }
 
 static int via_wait_any(struct via_file *f, u32 kind, u32 id, const u32 *seen,
-			ktime_t *deadline)
+			struct via_deadline *deadline)
 {
 	int ret;
 
@@ -180,15 +201,17 @@ static int via_wait_any(struct via_file *f, u32 kind, u32 id, const u32 *seen,
 
 long via_wait(struct via_file *f, const struct via_wait *w)
 {
-	ktime_t deadline;
+	struct via_deadline deadline;
+	u64 ns = w->timeout;
 
 	if (w->reserved)
 		return -EINVAL;
-	if (w->timeout == VIA_FOREVER)
+	if (ns == VIA_FOREVER)
 		return via_wait_any(f, w->kind, w->id, &w->seen, NULL);
-	deadline = ktime_add_safe(ktime_get(),
-				  ns_to_ktime(min_t(u64, w->timeout,
-						    KTIME_MAX)));
+	ns = min_t(u64, ns, KTIME_MAX);
+	deadline.at = ktime_add_safe(ktime_get(), ns_to_ktime(ns));
+	/* What is longer than a second ends by the clock, too. */
+	deadline.coarse = min_t(u64, ns, NSEC_PER_SEC) / (2 * TICK_NSEC);
 	return via_wait_any(f, w->kind, w->id, &w->seen, &deadline);
 }
 
