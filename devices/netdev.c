@@ -180,7 +180,9 @@ static noinline struct sk_buff *frame_alloc(struct net_device *dev, u32 len)
 	return skb;
 }
 
+/* Of frames, and of the payload of trains: that is in fewer pieces so. */
 static DEFINE_PER_CPU(struct via_pages, pages);
+static DEFINE_PER_CPU(struct via_pages, payload_pages);
 
 /* The same for one use. */
 static struct sk_buff *frame_paged(struct net_device *dev, u32 len)
@@ -415,7 +417,8 @@ static bool tx_get_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		return false;
 	skb = frame_paged(vd->dev, ETH_HLEN + t->hdr);
 	if (likely(skb))
-		skb = via_netdev_train(this_cpu_ptr(&pages), skb, link, t);
+		skb = via_netdev_train(this_cpu_ptr(&payload_pages), skb,
+				       link, t);
 	if (unlikely(!skb))
 		return false;
 	buf->data = skb->data + ETH_HLEN;
@@ -774,6 +777,7 @@ static void __exit via_netdev_exit(void)
 	detach_all();
 	via_netdev_early_end();
 	via_pages_end(&pages);
+	via_pages_end(&payload_pages);
 }
 
 module_init(via_netdev_init);

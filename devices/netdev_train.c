@@ -33,14 +33,40 @@ bool via_netdev_takes_trains(const struct net_device *dev)
 	return (dev->features & want) == want;
 }
 
+/* Is what leaves by it received at the other end, and not passed on by a bridge? */
+static bool ends_at_peer(struct net_device *dev)
+{
+	struct net_device *peer = NULL;
+	bool ends;
+
+	rcu_read_lock();
+	if (dev->netdev_ops->ndo_get_peer_dev)
+		peer = dev->netdev_ops->ndo_get_peer_dev(dev);
+	ends = peer && !rcu_access_pointer(peer->rx_handler);
+	rcu_read_unlock();
+	return ends;
+}
+
+/*
+ * What the interface takes.  The limit that the kernel begins with is of IP's length
+ * field: where an administrator has set none, it is the driver's.  Interfaces behind
+ * a bridge may not have more.
+ */
+static u32 most_bytes(struct net_device *dev)
+{
+	u32 set = READ_ONCE(dev->gso_max_size);
+
+	return set == GSO_LEGACY_MAX_SIZE && ends_at_peer(dev) ?
+	       READ_ONCE(dev->tso_max_size) : set;
+}
+
 /* How many bytes a train may have: whole frames, two at least; 0: none. */
-static u32 train_bytes(const struct net_device *dev,
+static u32 train_bytes(struct net_device *dev,
 		       const struct via_ether_train *t)
 {
 	u32 head = ETH_HLEN + t->hdr, n;
-	u32 most = min_t(u32, READ_ONCE(dev->gso_max_size), U16_MAX);
+	u32 most = min_t(u32, most_bytes(dev) - 1, PIECES * VIA_PAGES_BYTES);
 
-	most = min(most, PIECES * VIA_PAGES_BYTES);
 	if (most < head)
 		return 0;
 	n = min_t(u32, (most - head) / t->seg, READ_ONCE(dev->gso_max_segs));
@@ -68,11 +94,20 @@ static bool take_pieces(struct via_pages *pages, struct sk_buff *skb,
 	return true;
 }
 
-/* Would the stack hand it to the driver as it is? */
+/*
+ * Would the stack hand it to the driver as it is?  It has no tag of a VLAN, and what
+ * is asked of the interface alone has been asked.
+ */
 static bool goes_whole(struct sk_buff *skb)
 {
-	netdev_features_t features = netif_skb_features(skb);
+	const struct net_device *dev = skb->dev;
+	netdev_features_t features;
 
+	if (likely(via_netdev_takes_trains(dev) &&
+		   dev->netdev_ops->ndo_features_check ==
+		   passthru_features_check))
+		return true;
+	features = netif_skb_features(skb);
 	return features & NETIF_F_SG && !netif_needs_gso(skb, features);
 }
 
@@ -86,10 +121,6 @@ struct sk_buff *via_netdev_train(struct via_pages *pages, struct sk_buff *skb,
 	t->bytes = train_bytes(dev, t);
 	via_ethernet_begin(skb->data, link, t->hdr + t->bytes);
 	__skb_put(skb, ETH_HLEN + t->hdr);
-	if (!t->bytes || !take_pieces(pages, skb, t)) {
-		kfree_skb(skb);
-		return NULL;
-	}
 	/* skb_gso_validate_mac_len() adds SCTP's header: it ends where VIA's do. */
 	skb_set_transport_header(skb, ETH_HLEN + t->hdr -
 				 sizeof(struct sctphdr));
@@ -97,7 +128,8 @@ struct sk_buff *via_netdev_train(struct via_pages *pages, struct sk_buff *skb,
 	info->gso_type = SKB_GSO_SCTP;
 	info->gso_size = t->seg;
 	info->gso_segs = DIV_ROUND_UP(t->bytes, t->seg);
-	if (!goes_whole(skb)) {
+	/* Asked before it is longer than IP's packets may be. */
+	if (!t->bytes || !goes_whole(skb) || !take_pieces(pages, skb, t)) {
 		kfree_skb(skb);
 		return NULL;
 	}
