@@ -113,6 +113,8 @@ field("msg_len", "uint32", "Bytes of the message")
 field("offset", "uint32", "Offset in the message")
 field("len", "uint16", "Payload bytes")
 field("reads", "uint16", "Answers READ (low bits of its number)")
+field("train.frames", "uint32", "Frames of the train")
+field("train.bytes", "uint32", "Payload bytes of the train")
 field("immediate", "uint32", "Immediate data", base.HEX)
 field("notes", "uint16", "Notes", base.HEX)
 field("notes.solicited", "bool", "Solicited", 16, nil, 1,
@@ -1172,6 +1174,73 @@ function via.dissector(tvb, pinfo, root)
 	end
 	return dissect(tvb, pinfo, root)
 end
+
+-- Trains in TCP's shape --------------------------------------------------------
+
+-- Of any packet with TCP's header, whatever TCP's dissector makes of its numbers;
+-- devices/ether/proto/shape.h has the layout.
+local shape = Proto("via_shape", "VIA: a train in TCP's shape")
+local SHAPE_OPTION, SHAPE_LEN, SHAPE_HDR, SHAPE_PROBE = 253, 28, 48, 0x3f
+local tcp_options, tcp_to = Field.new("tcp.options"), Field.new("tcp.dstport")
+local tcp_bytes = Field.new("tcp.len")
+
+local function has_port(list, port)
+	for from, to in string.gmatch(list .. ",", "(%d+)%-?(%d*),") do
+		if port >= tonumber(from) and port <= tonumber(to == "" and from or to) then
+			return true
+		end
+	end
+	return false
+end
+
+local function shape_fields(tree, h, len, frames)
+	local off, seg = h(4, 4):uint(), h(8, 2):uint()
+	local seq = h(36, 4):uint() + (seg > 0 and math.floor(off / seg) or 0)
+
+	tree:add(F.type, h(22, 1), h(22, 1):uint() % 128)
+	tree:add(F.flags, h(23, 1))
+	tree:add(F["marks.ce"], h(22, 1), math.floor(h(22, 1):uint() / 128))
+	tree:add(F.dst, h(24, 4))
+	tree:add(F.cookie, h(28, 8))
+	tree:add(F.seq, h(36, 4), seq % 4294967296)
+	tree:add(F.ack, h(40, 4))
+	tree:add(F.msg_len, h(44, 4))
+	tree:add(F.offset, h(4, 4))
+	tree:add(F.len, h(8, 2), math.min(len, seg))
+	tree:add(F.reads, h(14, 2))
+	tree:add(F["train.frames"], h(8, 4), frames)
+	tree:add(F["train.bytes"], h(8, 4), len)
+end
+
+function shape.dissector(tvb, pinfo, root)
+	local options, to = tcp_options(), tcp_to()
+
+	if not options or not to or options.len ~= SHAPE_LEN or
+	   not has_port(via.prefs.ports, to.value) or
+	   options.offset + SHAPE_LEN > tvb:len() then
+		return
+	end
+	local h = tvb(options.offset - 20, SHAPE_HDR)
+	if h(20, 1):uint() ~= SHAPE_OPTION or h(21, 1):uint() ~= SHAPE_LEN then
+		return
+	end
+	local kind, seg = h(22, 1):uint(), h(8, 2):uint()
+	local len = tcp_bytes() and tcp_bytes().value or 0
+	local tree = root:add(via, h)
+	tree:append_text(", a train in TCP's shape")
+	if kind == SHAPE_PROBE then
+		tree:add(F.cookie, h(28, 8))
+		pinfo.cols.info = "probe of TCP's shape, " .. len .. " bytes"
+		return
+	end
+	local frames = seg > 0 and math.ceil(len / seg) or 0
+	local name = TYPES[kind % 128] or "type " .. kind
+	shape_fields(tree, h, len, frames)
+	pinfo.cols.info = string.format("train in TCP's shape: %d x %s to VI %.0f, " ..
+		"%.0f bytes at %.0f of %.0f", frames, name, h(24, 4):uint(), len,
+		h(4, 4):uint(), h(44, 4):uint())
+end
+register_postdissector(shape)
 
 -- Where frames are -----------------------------------------------------------
 
