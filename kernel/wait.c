@@ -211,7 +211,8 @@ long via_wait(struct via_file *f, const struct via_wait *w)
 	ns = min_t(u64, ns, KTIME_MAX);
 	deadline.at = ktime_add_safe(ktime_get(), ns_to_ktime(ns));
 	/* What is longer than a second ends by the clock, too. */
-	deadline.coarse = min_t(u64, ns, NSEC_PER_SEC) / (2 * TICK_NSEC);
+	deadline.coarse = (u32)min_t(u64, ns, NSEC_PER_SEC) /
+			  (2 * TICK_NSEC);
 	return via_wait_any(f, w->kind, w->id, &w->seen, &deadline);
 }
 
