@@ -46,8 +46,12 @@ mutant("wire-write-length", RECV, "wire", "rdma",
         "VIA_ST_IMMEDIATE, 0, h->immediate);"))
 mutant("wire-lost-completion", "devices/ether/ack.c", "wire", "send",
        "the last send that an acknowledgement covers does not complete",
-       ("			for (seq = ack - n; seq != ack; seq++)\n",
-        "			for (seq = ack - n; seq != ack - 1; seq++)\n"))
+       ("		if (via_win_rec(&ev->snd.win, ack - 1)->kind)\n"
+        "			complete_oldest(vi);\n", ""))
+in_sim("ack-completes-one", "devices/ether/ack.c", "sim", "",
+       "an acknowledgement of several frames completes one descriptor",
+       ("		while (via_seq_before(vi->sq.head, rec->index + 1));\n",
+        "		while (0);\n"), sim="train")
 mutant("wire-read-place", "devices/ether/recv.c", "wire", "read.sizes",
        "RDMA Read answers with the bytes beside those asked for",
        ("	a->raddr = h->raddr;\n", "	a->raddr = h->raddr + 1;\n"))
@@ -1539,14 +1543,14 @@ mutant("train-one-number", RECV, "sim", "",
        "a train takes one sequence number",
        ("unlikely(via_win_taken_run(&ev->rcv.win, h->frames))) {",
         "unlikely(via_win_taken(&ev->rcv.win))) {"), sim="train")
-mutant("train-records", TRAIN, "sim", "",
+mutant("train-records", "devices/ether/proto/window.h", "sim", "",
        "what is sent again of a train is its first bytes",
-       ("	for (i = 1; i < n; i++, off += t->seg)\n",
-        "	for (i = 1; i < n; i++)\n"), sim="train")
+       ("	for (; seq != end; seq++, r.offset += len) {\n",
+        "	for (; seq != end; seq++) {\n"), sim="train")
 mutant("train-complete", TRAIN, "sim", "",
        "each frame of a train completes its message",
-       ("			     kind & ~VIA_REC_LAST);\n",
-        "			     kind);\n"), sim="train")
+       ("			 kind & ~VIA_REC_LAST);\n",
+        "			 kind);\n"), sim="train")
 
 JOIN = "devices/ether/proto/join.h"
 
