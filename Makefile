@@ -130,6 +130,7 @@ all: modules user
 -include vipl/Makefile.inc
 -include $(sort $(wildcard providers/*/Makefile.inc))
 -include fabric/Makefile.inc
+-include dsm/Makefile.inc
 -include bindings/python/Makefile.inc
 -include tools/Makefile.inc
 -include tools/lab/Makefile.inc
@@ -142,6 +143,7 @@ all: modules user
 -include tests/viatest/Makefile.inc
 -include tests/sim/Makefile.inc
 -include tests/shm/Makefile.inc
+-include tests/dsm/Makefile.inc
 -include tests/verbs/Makefile.inc
 -include tests/older/Makefile.inc
 -include tests/bench/Makefile.inc
