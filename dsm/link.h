@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* How VIs of net.h are made and connected, and what is posted to them. */
+#ifndef DSM_LINK_H
+#define DSM_LINK_H
+
+#include "net.h"
+
+void link_post_send(struct net *n, struct net_link *l, struct net_slot *s);
+void link_post_recv(struct net *n, struct net_link *l, struct net_slot *s);
+void link_post_read(struct net *n, struct net_link *l, struct net_read *f);
+
+/* A VI with its receives; then it is connected with another node. */
+void link_make(struct net *n, struct net_link *l);
+void link_connect(struct net *n, const struct net_place *place,
+		  unsigned int other);
+
+/* MSG_HELLO: where this node's memory is, or the other one's. */
+struct hello_msg {
+	struct dsm_msg m;
+	uint8_t data[32];
+};
+
+void link_greet(struct net *n, struct hello_msg *m);
+void link_greeted(struct net *n, struct net_link *l, const struct dsm_msg *m);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Channels between nodes on VIPL: one VI for each pair. A node posts receives
+ * before it connects, and tells the other one how many it has posted again, so
+ * no message finds none. What cannot be sent at once waits in a list: no call
+ * here waits, but for net_open() and net_wait().
+ *
+ * All calls but net_open() and net_wait() are made with the lock held of whoever
+ * uses it; so is the handler of messages.
+ */
+#ifndef DSM_NET_H
+#define DSM_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <vipl.h>
+#include <vipl_ext.h>
+
+#include "msg.h"
+
+#define NET_PAGE	4096u	/* bytes of a page */
+#define NET_RECVS	32u	/* posted of each link */
+#define NET_SENDS	32u	/* messages on the way of each link */
+#define NET_READS	8u	/* pages on the way of each link */
+
+struct net_slot {
+	_Alignas(64) VIP_DESCRIPTOR d;
+	struct dsm_msg *msg;
+};
+
+/* A page's flag is set at its home, then the page is read. */
+struct net_read {
+	_Alignas(64) VIP_DESCRIPTOR flag;
+	_Alignas(64) VIP_DESCRIPTOR read;
+	uint32_t page;
+};
+
+struct net_parcel {
+	struct net_parcel *next;
+	union dsm_parcel m;
+};
+
+struct net_link {
+	VIP_VI_HANDLE vi;
+	unsigned int credits;		/* messages that may leave */
+	unsigned int given;		/* receives posted since they were told */
+	unsigned int sends, sent;	/* slots in use; posted in all */
+	unsigned int reads, read;
+	struct net_parcel *first, **last;	/* messages that wait */
+	VIP_UINT64 memory;		/* the other end's */
+	VIP_MEM_HANDLE handle;
+	bool up, bye;
+	struct net_slot slot[NET_SENDS], in[NET_RECVS];
+	struct net_read fetch[NET_READS];
+};
+
+struct net {
+	VIP_NIC_HANDLE nic;
+	VIP_NIC_ATTRIBUTES attr;
+	VIP_UINT64 features;
+	VIP_CQ_HANDLE cq;
+	VIP_MEM_HANDLE memory_handle, buffer_handle;
+	uint8_t *memory;		/* of the pages, and their flags */
+	size_t bytes;			/* of the pages */
+	size_t all;
+	uint8_t *buffer;		/* a byte that is 1, messages, links */
+	size_t buffer_bytes;
+	unsigned int me, size;
+	unsigned int greeted, gone;	/* nodes that said hello, and good-bye */
+	unsigned int waiting;		/* messages that cannot leave yet */
+	bool by_read;			/* pages are fetched by RDMA Read */
+	struct net_parcel *spare;
+	struct net_link *link;
+	void (*received)(const struct dsm_msg *m);
+	void (*fetched)(uint32_t page);
+};
+
+/* Where the nodes are. host[i] may be NULL: this one. */
+struct net_place {
+	const char *device, *job;
+	const char *host[DSM_NODES];
+};
+
+/* memory, bytes, all, me, size and the calls are set. Opens the device and
+ * registers memory; ends the program where it cannot.
+ */
+void net_open(struct net *n, const char *device);
+
+/* Connects to all others, while another thread is in net_wait(). */
+void net_connect(struct net *n, const struct net_place *place,
+		 void (*lock)(void), void (*unlock)(void));
+
+/* Waits for a completion at most this long, after `spin` looks at the queue,
+ * and returns its VI. No lock.
+ */
+VIP_VI_HANDLE net_wait(struct net *n, unsigned int spin, unsigned int ms);
+
+/* What has completed there is handled. */
+void net_handle(struct net *n, VIP_VI_HANDLE vi);
+
+void net_send(struct net *n, unsigned int to, const struct dsm_msg *m);
+void net_fetch(struct net *n, unsigned int home, uint32_t page);
+
+/* Messages that wait leave, if they can now. */
+void net_push(struct net *n);
+
+/* This node sends nothing more; the others may end, too. */
+void net_bye(struct net *n);
+void net_close(struct net *n);
+
+#endif
