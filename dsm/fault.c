@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The handler of faults in shared memory. The fault is in a load or store of
+ * the program's, so the thread has none of this library's locks, unless a
+ * signal handler of the program's has interrupted the library.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "die.h"
+#include "fault.h"
+#include "page.h"
+#include "run.h"
+
+struct access {
+	uint32_t page;
+	bool write;
+};
+
+static struct sigaction before_segv, before_bus;
+
+static bool try_page(struct node *n, void *argument)
+{
+	const struct access *a = argument;
+
+	return page_fault(n, a->page, a->write);
+}
+
+void fault_page(uint32_t page, bool write)
+{
+	struct access a = { .page = page, .write = write };
+	uint64_t start = run_now();
+
+	atomic_fetch_add(write ? &this_node.write_faults : &this_node.read_faults, 1);
+	run_until(try_page, &a);
+	atomic_fetch_add(&this_node.fault_ns, run_now() - start);
+}
+
+/* A page that can be read faults by writes alone. */
+static bool is_write(const ucontext_t *u, uint32_t page)
+{
+#ifdef __x86_64__
+	(void)page;
+	return u->uc_mcontext.gregs[REG_ERR] & 2;
+#else
+	(void)u;
+	return this_node.node.pages.state[page] == PAGE_CLEAN;
+#endif
+}
+
+/* Not ours: what was there before has it, when the access faults again. */
+static void not_ours(int sig)
+{
+	sigaction(sig, sig == SIGSEGV ? &before_segv : &before_bus, NULL);
+}
+
+static void handle(int sig, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	uint32_t page;
+
+	if (this_node.forked && view_has(&this_node.view, info->si_addr))
+		die("Use it in the parent, or start another node.",
+		    "a child of fork() touches shared memory");
+	if (!this_node.up || this_node.forked || !view_has(&this_node.view, info->si_addr)) {
+		not_ours(sig);
+		return;
+	}
+	page = view_page(&this_node.view, info->si_addr);
+	if ((size_t)page * VIEW_PAGE >= this_node.used) {
+		not_ours(sig);
+		return;
+	}
+	if (run_inside())
+		die("Call dsm_touch() before, or block the signal.",
+		    "a signal handler touches shared memory during a call of libviadsm");
+	fault_page(page, is_write(context, page));
+	errno = saved;
+}
+
+void fault_install(void)
+{
+	struct sigaction a = {
+		.sa_sigaction = handle,
+		.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK,
+	};
+
+	sigaction(SIGSEGV, &a, &before_segv);
+	sigaction(SIGBUS, &a, &before_bus);
+}
+
+void fault_remove(void)
+{
+	sigaction(SIGSEGV, &before_segv, NULL);
+	sigaction(SIGBUS, &before_bus, NULL);
+}

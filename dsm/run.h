@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The node that this process is: the protocol's state, its memory and its
+ * links, under one lock, and the thread that handles messages. Threads of the
+ * program that wait for the protocol wait here.
+ */
+#ifndef DSM_RUN_H
+#define DSM_RUN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "net.h"
+#include "node.h"
+#include "view.h"
+
+/* What the environment says, see boot.c. */
+struct run_config {
+	unsigned int me, size;
+	size_t memory;
+	enum view_method method;
+	int by_read;		/* -1: whichever suits the NIC */
+	int spin;		/* looks before a wait sleeps, -1: by the CPUs */
+	int stats_fd;		/* -1: nobody asks */
+	struct net_place place;
+};
+
+struct run {
+	struct run_config config;
+	struct node node;
+	struct net net;
+	struct view view;
+	pthread_mutex_t lock;
+	pthread_t server;
+	atomic_uint turn;	/* low half of node.events */
+	atomic_int sleepers;
+	unsigned int spin, serve_spin;
+	bool up, forked, ends;
+	size_t used;		/* bytes that were allocated */
+	atomic_ulong read_faults, write_faults;
+	atomic_ulong fault_ns, lock_ns, barrier_ns;
+};
+
+extern struct run this_node;
+
+/* A call of the protocol that returns false where it has to wait. */
+typedef bool (*run_call)(struct node *n, void *argument);
+
+void run_start(void);
+void run_stop(void);
+
+/* Makes the call, and again until it is true. */
+void run_until(run_call call, void *argument);
+
+void run_lock(void);
+void run_unlock(void);
+
+/* This thread has the lock, or is about to take it: a fault now is one of a
+ * signal handler of the program's.
+ */
+bool run_inside(void);
+
+uint64_t run_now(void);		/* ns */
+
+#endif
