@@ -42,7 +42,7 @@ ORDERS = (
     ("vipl/Makefile.inc", "VIPL_SRC", ("vipl", "providers/ka")),
     ("providers/engine/Makefile.inc", "ENGINE_SRC", ("providers/engine",)),
     ("fabric/Makefile.inc", "FAB_SRC", ("fabric",)),
-    ("dsm/Makefile.inc", "DSM_CORE", ("dsm",)),
+    ("dsm/Makefile.inc", "DSM_SRC", ("dsm",)),
 )
 # Directories without an order where names are checked, too.
 OTHERS = (("providers/link",), ("providers/ofi",), ("providers/shm",), ("verbs",))
