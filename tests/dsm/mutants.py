@@ -74,7 +74,7 @@ MUTANTS = (
 def sources():
     with open(os.path.join(ROOT, "dsm/Makefile.inc"), encoding="utf-8") as file:
         text = file.read().replace("\\\n", " ")
-    core = re.search(r"^DSM_CORE := (.*)$", text, re.M)[1]
+    core = re.search(r"^DSM_SRC := .*(dsm/node\.c.*)$", text, re.M)[1]
     return core.split() + [f"tests/dsm/{c}" for c in CHECK]
 
 
