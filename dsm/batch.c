@@ -8,7 +8,7 @@
 
 static void send_home(struct node *n, unsigned int home)
 {
-	struct dsm_msg *m = &n->batch[home].msg;
+	struct dsm_msg *m = parcel_msg(&n->batch[home]);
 
 	if (!m->len)
 		return;
@@ -23,7 +23,7 @@ bool batch_add(struct node *n, uint32_t page)
 	const struct page_table *t = &n->pages;
 	size_t at = (size_t)page * t->bytes, len;
 	unsigned int home = t->home[page];
-	struct dsm_msg *m = &n->batch[home].msg;
+	struct dsm_msg *m = parcel_msg(&n->batch[home]);
 	uint16_t len16;
 
 	if (m->len + DIFF_HEAD + diff_most(t->bytes) > DSM_DATA)

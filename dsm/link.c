@@ -27,10 +27,14 @@ union address {
 
 static void must(VIP_RETURN r, const char *call)
 {
-	const char *why = VipExtLastError();
+	const char *why = VipExtLastError(), *remedy = strchr(why, '\n');
 
-	if (r != VIP_SUCCESS)
-		die(NULL, "%s: %s", call, *why ? why : VipExtReturnText(r));
+	if (r == VIP_SUCCESS)
+		return;
+	if (!*why)
+		why = VipExtReturnText(r);
+	die(remedy ? remedy + 1 : NULL, "%s: %.*s", call,
+	    (int)strcspn(why, "\n"), why);
 }
 
 static void describe(VIP_DESCRIPTOR *d, void *data, VIP_UINT32 len,
@@ -255,17 +259,18 @@ void link_connect(struct net *n, const struct net_place *place,
 		    VipExtReturnText(r));
 }
 
-void link_greet(struct net *n, struct hello_msg *m)
+void link_greet(struct net *n, struct dsm_parcel *to)
 {
+	struct dsm_msg *m = parcel_msg(to);
 	struct hello h = {
 		.version = HELLO_VERSION, .memory = (uintptr_t)n->memory,
 		.handle = n->memory_handle, .bytes = n->bytes,
 	};
 
 	memset(m, 0, sizeof(*m));
-	m->m.type = MSG_HELLO;
-	m->m.from = n->me;
-	m->m.len = sizeof(h);
+	m->type = MSG_HELLO;
+	m->from = n->me;
+	m->len = sizeof(h);
 	memcpy(m->data, &h, sizeof(h));
 }
 

@@ -15,12 +15,7 @@ void link_connect(struct net *n, const struct net_place *place,
 		  unsigned int other);
 
 /* MSG_HELLO: where this node's memory is, or the other one's. */
-struct hello_msg {
-	struct dsm_msg m;
-	uint8_t data[32];
-};
-
-void link_greet(struct net *n, struct hello_msg *m);
+void link_greet(struct net *n, struct dsm_parcel *to);
 void link_greeted(struct net *n, struct net_link *l, const struct dsm_msg *m);
 
 #endif

@@ -40,9 +40,14 @@ struct dsm_msg {
 
 #define DSM_DATA	(DSM_MSG - sizeof(struct dsm_msg))
 
-union dsm_parcel {
-	struct dsm_msg msg;
-	uint8_t room[DSM_MSG];
+/* Room for the longest one. */
+struct dsm_parcel {
+	_Alignas(8) uint8_t room[DSM_MSG];
 };
+
+static inline struct dsm_msg *parcel_msg(struct dsm_parcel *p)
+{
+	return (void *)p->room;
+}
 
 #endif

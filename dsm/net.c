@@ -115,10 +115,10 @@ static void push(struct net *n, struct net_link *l)
 	bool done;
 
 	while ((p = l->first)) {
-		if (p->m.msg.type == MSG_GET && n->by_read)
-			done = post_read(n, l, p->m.msg.what);
+		if (parcel_msg(&p->m)->type == MSG_GET && n->by_read)
+			done = post_read(n, l, parcel_msg(&p->m)->what);
 		else
-			done = post_msg(n, l, &p->m.msg);
+			done = post_msg(n, l, parcel_msg(&p->m));
 		if (!done)
 			return;
 		n->waiting--;
@@ -133,7 +133,7 @@ static void wait_in_line(struct net *n, struct net_link *l,
 {
 	struct net_parcel *p = new_parcel(n);
 
-	memcpy(&p->m.msg, m, sizeof(*m) + m->len);
+	memcpy(parcel_msg(&p->m), m, sizeof(*m) + m->len);
 	if (!l->first)
 		l->last = &l->first;
 	n->waiting++;
@@ -231,7 +231,7 @@ VIP_VI_HANDLE net_wait(struct net *n, unsigned int spin, unsigned int ms)
 void net_connect(struct net *n, const struct net_place *place,
 		 void (*lock)(void), void (*unlock)(void))
 {
-	struct hello_msg hello;
+	struct dsm_parcel hello;
 
 	link_greet(n, &hello);
 	for (unsigned int i = 0; i < n->size; i++)
@@ -243,7 +243,7 @@ void net_connect(struct net *n, const struct net_place *place,
 		link_connect(n, place, i);
 		lock();
 		n->link[i].up = true;
-		net_send(n, i, &hello.m);
+		net_send(n, i, parcel_msg(&hello));
 		unlock();
 	}
 }

@@ -37,7 +37,7 @@ struct net_read {
 
 struct net_parcel {
 	struct net_parcel *next;
-	union dsm_parcel m;
+	struct dsm_parcel m;
 };
 
 struct net_link {

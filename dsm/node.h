@@ -138,8 +138,8 @@ struct node {
 	struct words log[DSM_NODES];	/* see notes.h */
 	size_t trim_at;			/* words of all logs */
 	struct words inbox[DSM_NODES];	/* notices that are not complete */
-	union dsm_parcel batch[DSM_NODES];	/* differences, by home */
-	union dsm_parcel out;
+	struct dsm_parcel batch[DSM_NODES];	/* differences, by home */
+	struct dsm_parcel out;
 	bool closing;
 	uint32_t unacked;	/* MSG_DIFF without MSG_ACK */
 	struct lock_state lock[DSM_LOCK_COUNT];

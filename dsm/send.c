@@ -6,7 +6,7 @@
 
 struct dsm_msg *send_begin(struct node *n, enum msg_type type, uint32_t what)
 {
-	struct dsm_msg *m = &n->out.msg;
+	struct dsm_msg *m = parcel_msg(&n->out);
 
 	memset(m, 0, sizeof(*m));
 	m->type = type;

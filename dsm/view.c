@@ -33,6 +33,9 @@ void view_open(struct view *v, size_t bytes, enum view_method method)
 {
 	int fd = memfd_create("viadsm", MFD_CLOEXEC);
 
+	if (sysconf(_SC_PAGESIZE) != VIEW_PAGE)
+		die("Use a kernel with such pages.",
+		    "this kernel's pages are not of %u bytes", VIEW_PAGE);
 	memset(v, 0, sizeof(*v));
 	v->method = method;
 	v->bytes = whole_pages(bytes);
