@@ -85,7 +85,7 @@ class Project:
     def header(self):
         """The words of the headers that programs include."""
         found = set()
-        for name in ("vipl.h", "vipl_ext.h"):
+        for name in ("vipl.h", "vipl_ext.h", "viadsm.h"):
             with open(self.path(f"include/{name}")) as file:
                 found |= set(re.findall(r"\w+", file.read()))
         return found
