@@ -14,6 +14,7 @@ import configure
 import conform
 import containers
 import death
+import dsm
 import early
 import every
 import fabric
@@ -353,6 +354,9 @@ IN_GUESTS = [
         all_debug=("IPv6", 5000)),
     row("via_udp: addresses and namespaces go", udp.gone, at="stock all"),
     row("via_udp: an interface goes down", udp.down, at="stock all"),
+    row("shared memory, {nic}", dsm.shared, "net", stock=2, all=EACH),
+    row("shared memory: a node dies, {nic}", dsm.ended, "net", stock=2,
+        all=EACH),
     row("libfabric: every call, {nic}", fabric.calls, "net", stock=2,
         all=EACH),
     row("libfabric: fi_pingpong, {nic}", fabric.pingpong, "net", stock=2,

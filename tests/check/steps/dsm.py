@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Memory that the processes of two machines share."""
+
+import os
+
+from common import TOOLS
+from fabric import RSH, shells
+from labkit.base import BUILD, ROOT
+from runner import StepFailed
+
+TOLD = os.path.join(ROOT, "tests/dsm/told")
+RULES = ("counter", "writers", "threads", "touch")
+# A program of another size than by default, and what it is given.
+PROGRAMS = ("sor 128 3", "lu 128", "tasks 64", "molecules 128 2")
+
+
+def nodes(session, net, words, status=0, more=""):
+    """What a node on each machine prints; each ends with this status."""
+    hosts = f"10.{net}.0.1,10.{net}.0.2"
+    command = (f"{TOOLS}/viadsm -n 2 -m 4 -d via_eth{net} -H {hosts} -a {RSH} "
+               f"{more} {TOLD} {BUILD}/dsm/{words}")
+    said = session.run(session.lab.nodes[0], command, 60 * session.slow).all
+    if said.splitlines().count(f"status {status}") < (1 if status else 2):
+        raise StepFailed(f"{words}: not all nodes ended with status {status}: "
+                         f"{said.strip().splitlines()[-1:]}")
+    return said
+
+
+def shared(session, net):
+    """Rules and programs, then again on a wire that loses."""
+    with shells(session):
+        for words in (*(f"dsmnodes {w}" for w in RULES), *PROGRAMS):
+            nodes(session, net, words)
+        nodes(session, net, "dsmnodes writers", more="--fetch ask")
+        nodes(session, net, "dsmnodes counter", more="--faults mprotect")
+        with session.bad_wire(net, loss=0.01):
+            nodes(session, net, "dsmnodes writers")
+
+
+def ended(session, net):
+    """A node that dies ends the other one; memory that cannot be locked."""
+    with shells(session):
+        if "node 1 is gone: " not in nodes(session, net, "dsmnodes dies", 2):
+            raise StepFailed("the other node does not say who is gone")
+    said = session.run(
+        session.lab.nodes[0],
+        f"sh -c 'ulimit -l 64; exec setpriv --bounding-set -all {TOOLS}/viadsm "
+        f"-m 4 -d via_lo {BUILD}/dsm/sor 64 1'", 60 * session.slow, 2).all
+    if "are more than this process may lock: 64 KiB" not in said:
+        raise StepFailed("the limit of locked memory is not told")
