@@ -68,7 +68,7 @@ static void post(struct net_link *l, VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle)
 {
 	VIP_RETURN r = VipPostSend(l->vi, d, handle);
 
-	if (r != VIP_SUCCESS && !l->bye)
+	if (r != VIP_SUCCESS && r != VIP_INVALID_STATE && !l->bye)
 		must(r, "VipPostSend");
 }
 
@@ -85,7 +85,7 @@ void link_post_recv(struct net *n, struct net_link *l, struct net_slot *s)
 
 	describe(&s->d, s->msg, DSM_MSG, n->buffer_handle);
 	r = VipPostRecv(l->vi, &s->d, n->buffer_handle);
-	if (r != VIP_SUCCESS && !l->bye)
+	if (r != VIP_SUCCESS && r != VIP_INVALID_STATE && !l->bye)
 		must(r, "VipPostRecv");
 }
 

@@ -39,24 +39,26 @@ static void lost(struct net *n, struct net_link *l, const char *why)
 	    "node %d is gone: %s", (int)(l - n->link), why);
 }
 
-/* What ended a loop of VipSendDone or VipRecvDone. Without a descriptor nothing
- * is posted.
+/* Whether a loop of VipSendDone or VipRecvDone has ended in an error, and why.
+ * Without a descriptor nothing is posted.
  */
-static void check_end(struct net *n, struct net_link *l, VIP_RETURN r,
-		      const VIP_DESCRIPTOR *d)
+static const char *error_of(VIP_RETURN r, const VIP_DESCRIPTOR *d)
 {
-	char text[128];
+	static char text[128];
 
-	if (r == VIP_DESCRIPTOR_ERROR && d &&
-	    d->CS.Status & VIP_STATUS_DESC_FLUSHED_ERROR)
-		lost(n, l, "its connection has ended");
-	else if (r == VIP_DESCRIPTOR_ERROR && d)
-		lost(n, l, VipExtStatusText(d->CS.Status, text, sizeof(text)));
-	else if (r != VIP_DESCRIPTOR_ERROR && r != VIP_NOT_DONE)
-		lost(n, l, VipExtReturnText(r));
+	if (r == VIP_NOT_DONE || (r == VIP_DESCRIPTOR_ERROR && !d))
+		return NULL;
+	if (r != VIP_DESCRIPTOR_ERROR)
+		return VipExtReturnText(r);
+	if (d->CS.Status & VIP_STATUS_DESC_FLUSHED_ERROR)
+		return "its connection has ended";
+	return VipExtStatusText(d->CS.Status, text, sizeof(text));
 }
 
-/* Takes what the send queue has completed. */
+/* Takes what the send queue has completed. An error ends the connection, which
+ * the receives tell behind the messages that had come before: a good-bye may be
+ * among them.
+ */
 static void reap(struct net *n, struct net_link *l)
 {
 	VIP_DESCRIPTOR *d;
@@ -73,7 +75,8 @@ static void reap(struct net *n, struct net_link *l)
 			n->fetched(f->page);
 		}
 	}
-	check_end(n, l, r, d);
+	if (!l->why)
+		l->why = error_of(r, d);
 }
 
 static bool post_msg(struct net *n, struct net_link *l,
@@ -194,6 +197,7 @@ static void take(struct net *n, struct net_link *l, const struct dsm_msg *m)
 void net_handle(struct net *n, VIP_VI_HANDLE vi)
 {
 	struct net_link *l = n->link;
+	const char *why;
 	VIP_DESCRIPTOR *d;
 	VIP_RETURN r;
 
@@ -206,7 +210,9 @@ void net_handle(struct net *n, VIP_VI_HANDLE vi)
 		take(n, l, ((struct net_slot *)d)->msg);
 		link_post_recv(n, l, (struct net_slot *)d);
 	}
-	check_end(n, l, r, d);
+	why = error_of(r, d);
+	if (why)
+		lost(n, l, l->why ? l->why : why);
 }
 
 VIP_VI_HANDLE net_wait(struct net *n, unsigned int spin, unsigned int ms)
@@ -246,6 +252,18 @@ void net_connect(struct net *n, const struct net_place *place,
 		net_send(n, i, parcel_msg(&hello));
 		unlock();
 	}
+}
+
+bool net_idle(struct net *n)
+{
+	for (unsigned int i = 0; i < n->size; i++) {
+		if (i == n->me)
+			continue;
+		reap(n, &n->link[i]);
+		if (n->link[i].sends && !n->link[i].why)
+			return false;
+	}
+	return !n->waiting;
 }
 
 void net_bye(struct net *n)

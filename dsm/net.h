@@ -50,6 +50,7 @@ struct net_link {
 	VIP_UINT64 memory;		/* the other end's */
 	VIP_MEM_HANDLE handle;
 	bool up, bye;
+	const char *why;		/* a send has failed */
 	struct net_slot slot[NET_SENDS], in[NET_RECVS];
 	struct net_read fetch[NET_READS];
 };
@@ -103,6 +104,9 @@ void net_fetch(struct net *n, unsigned int home, uint32_t page);
 
 /* Messages that wait leave, if they can now. */
 void net_push(struct net *n);
+
+/* What was sent has arrived, or cannot any more. */
+bool net_idle(struct net *n);
 
 /* This node sends nothing more; the others may end, too. */
 void net_bye(struct net *n);

@@ -127,14 +127,14 @@ static void *serve(void *argument)
 	(void)argument;
 	while (!ends) {
 		vi = net_wait(&this_node.net, this_node.serve_spin,
-			      this_node.net.waiting ? 1 : 20);
+			      this_node.net.waiting || this_node.ends ? 1 : 20);
 		run_lock();
 		if (vi)
 			net_handle(&this_node.net, vi);
 		if (this_node.net.waiting)
 			net_push(&this_node.net);
-		ends = this_node.ends && this_node.net.gone == this_node.node.size - 1 &&
-		       !this_node.net.waiting;
+		ends = this_node.ends && net_idle(&this_node.net) &&
+		       this_node.net.gone == this_node.node.size - 1;
 		run_unlock();
 	}
 	return NULL;
