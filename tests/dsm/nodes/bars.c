@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * dsmbars: what one fault, one hand-over of a lock, one barrier takes: medians,
- * in microseconds, of node 0. Started by viadsm.
+ * dsmbars: what a fault, a release, a lock that stays and a barrier take:
+ * medians, in microseconds, of node 0. Started by viadsm.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,10 +83,10 @@ static void releases(volatile unsigned char *p)
 	dsm_barrier();
 }
 
-/* Two nodes take turns; each waits for the other's word, so every acquisition
- * is a hand-over.
+/* Mostly a node takes again the lock that it has just released: this is no
+ * figure of a hand-over, in which two nodes alternate.
  */
-static void hand_over(void)
+static void own_lock(void)
 {
 	double start = now();
 
@@ -118,7 +118,7 @@ int main(void)
 	p = dsm_malloc_at(PAGES * PAGE, dsm_size() - 1);
 	faults(p);
 	releases(p);
-	hand_over();
+	own_lock();
 	barriers();
 	dsm_exit();
 	return 0;
