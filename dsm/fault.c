@@ -50,10 +50,38 @@ static bool is_write(const ucontext_t *u, uint32_t page)
 #endif
 }
 
-/* Not ours: what was there before has it, when the access faults again. */
-static void not_ours(int sig)
+/* Calls the handler that was there before, and stays. Where there was none, the
+ * default action is to come: the access faults again, or the signal is sent
+ * again.
+ */
+static void not_ours(int sig, siginfo_t *info, void *context)
 {
-	sigaction(sig, sig == SIGSEGV ? &before_segv : &before_bus, NULL);
+	struct sigaction *before = sig == SIGSEGV ? &before_segv : &before_bus;
+	struct sigaction a = *before;
+
+	if (a.sa_handler == SIG_IGN && info->si_code <= 0)
+		return;
+	if (a.sa_handler == SIG_IGN || a.sa_handler == SIG_DFL) {
+		sigaction(sig, before, NULL);
+		if (info->si_code <= 0)
+			raise(sig);
+		return;
+	}
+	if (a.sa_flags & (int)SA_RESETHAND)
+		before->sa_handler = SIG_DFL;
+	sigdelset(&a.sa_mask, SIGSEGV);
+	sigdelset(&a.sa_mask, SIGBUS);
+	pthread_sigmask(SIG_BLOCK, &a.sa_mask, NULL);
+	if (a.sa_flags & SA_SIGINFO)
+		a.sa_sigaction(sig, info, context);
+	else
+		a.sa_handler(sig);
+}
+
+/* A signal that was sent has no address. */
+static bool in_view(const siginfo_t *info)
+{
+	return info->si_code > 0 && view_has(&this_node.view, info->si_addr);
 }
 
 static void handle(int sig, siginfo_t *info, void *context)
@@ -61,16 +89,16 @@ static void handle(int sig, siginfo_t *info, void *context)
 	int saved = errno;
 	uint32_t page;
 
-	if (this_node.forked && view_has(&this_node.view, info->si_addr))
+	if (this_node.forked && in_view(info))
 		die("Use it in the parent, or start another node.",
 		    "a child of fork() touches shared memory");
-	if (!this_node.up || this_node.forked || !view_has(&this_node.view, info->si_addr)) {
-		not_ours(sig);
+	if (!this_node.up || this_node.forked || !in_view(info)) {
+		not_ours(sig, info, context);
 		return;
 	}
 	page = view_page(&this_node.view, info->si_addr);
 	if ((size_t)page * VIEW_PAGE >= this_node.used) {
-		not_ours(sig);
+		not_ours(sig, info, context);
 		return;
 	}
 	if (run_inside())
