@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* See boot.h. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ static void hosts(struct net_place *place, unsigned int size)
 	char *list = text && *text ? strdup(text) : NULL, *name;
 	unsigned int i = 0;
 
+	place->list = list;
 	for (name = list ? strtok(list, ",") : NULL; name && i < size;
 	     name = strtok(NULL, ","))
 		place->host[i++] = name;
@@ -53,8 +55,24 @@ static void hosts(struct net_place *place, unsigned int size)
 		    "VIADSM_HOSTS has %u hosts for %u nodes", i, size);
 }
 
+/* A program that a node starts is not that node. */
+static void forget(const struct run_config *c)
+{
+	static const char *const names[] = {
+		"VIADSM_SIZE", "VIADSM_RANK", "VIADSM_JOB", "VIADSM_HOSTS",
+		"VIADSM_STATS_FD",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		unsetenv(names[i]);
+	if (c->stats_fd >= 0)
+		fcntl(c->stats_fd, F_SETFD, FD_CLOEXEC);
+}
+
 void boot_read(struct run_config *c)
 {
+	const char *job;
+
 	memset(c, 0, sizeof(*c));
 	c->size = number("VIADSM_SIZE", 1, 1, DSM_NODES);
 	c->me = number("VIADSM_RANK", 0, 0, c->size - 1);
@@ -68,8 +86,12 @@ void boot_read(struct run_config *c)
 	c->spin = number("VIADSM_SPIN", -1, 0, 100000000);
 	c->stats_fd = number("VIADSM_STATS_FD", -1, 0, 65535);
 	c->place.device = getenv("VIADSM_NIC");
-	c->place.job = getenv("VIADSM_JOB");
-	if (c->size > 1 && !c->place.job)
+	job = getenv("VIADSM_JOB");
+	if (c->size > 1 && !job)
 		die("Start the program by viadsm.", "VIADSM_JOB is not set");
+	if (job && strlen(job) >= sizeof(c->place.job))
+		die("Start the program by viadsm.", "VIADSM_JOB is too long");
+	strcpy(c->place.job, job ? job : "");
 	hosts(&c->place, c->size);
+	forget(c);
 }

@@ -18,7 +18,7 @@ void die_node(int node)
 
 void die(const char *remedy, const char *fault, ...)
 {
-	char text[1024];
+	static char text[8192];		/* a path fits into it */
 	size_t len = 0;
 	va_list ap;
 

@@ -11,11 +11,12 @@
 #include "die.h"
 #include "link.h"
 
-#define HELLO_VERSION	1u
+#define HELLO_VERSION	2u
 #define CONNECT_SECONDS	60
 
 struct hello {
-	uint32_t version, handle;
+	uint32_t version, serves;	/* serves: it can be read by RDMA */
+	uint32_t handle, zero;
 	uint64_t memory, bytes;
 };
 
@@ -115,8 +116,13 @@ void link_greeted(struct net *n, struct net_link *l, const struct dsm_msg *m)
 		die("Give all nodes one VIADSM_MEMORY, or start them by viadsm.",
 		    "node %d shares %llu bytes, this node %zu",
 		    (int)(l - n->link), (unsigned long long)h.bytes, n->bytes);
+	if (n->by_read && !h.serves)
+		die("Start the nodes with --fetch ask.",
+		    "node %d has a NIC without RDMA Reads",
+		    (int)(l - n->link));
 	l->memory = h.memory;
 	l->handle = h.handle;
+	l->greeted = true;
 	n->greeted++;
 }
 
@@ -188,13 +194,18 @@ void net_open(struct net *n, const char *device)
 	     "VipCreateCQ");
 }
 
+bool link_reads(const struct net *n)
+{
+	return n->attr.RDMAReadSupport & VIP_SERVICE_RELIABLE_DELIVERY;
+}
+
 void link_make(struct net *n, struct net_link *l)
 {
 	VIP_VI_ATTRIBUTES a = {
 		.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY,
 		.MaxTransferSize = DSM_MSG,
 		.EnableRdmaWrite = VIP_TRUE,
-		.EnableRdmaRead = n->by_read,
+		.EnableRdmaRead = link_reads(n),
 	};
 
 	must(VipCreateVi(n->nic, &a, n->by_read ? n->cq : NULL, n->cq, &l->vi),
@@ -263,7 +274,8 @@ void link_greet(struct net *n, struct dsm_parcel *to)
 {
 	struct dsm_msg *m = parcel_msg(to);
 	struct hello h = {
-		.version = HELLO_VERSION, .memory = (uintptr_t)n->memory,
+		.version = HELLO_VERSION, .serves = link_reads(n),
+		.memory = (uintptr_t)n->memory,
 		.handle = n->memory_handle, .bytes = n->bytes,
 	};
 
@@ -272,10 +284,4 @@ void link_greet(struct net *n, struct dsm_parcel *to)
 	m->from = n->me;
 	m->len = sizeof(h);
 	memcpy(m->data, &h, sizeof(h));
-}
-
-void net_close(struct net *n)
-{
-	VipCloseNic(n->nic);
-	munmap(n->buffer, n->buffer_bytes);
 }

@@ -9,6 +9,9 @@ void link_post_send(struct net *n, struct net_link *l, struct net_slot *s);
 void link_post_recv(struct net *n, struct net_link *l, struct net_slot *s);
 void link_post_read(struct net *n, struct net_link *l, struct net_read *f);
 
+/* Whether the NIC has RDMA Reads, which are optional. */
+bool link_reads(const struct net *n);
+
 /* A VI with its receives; then it is connected with another node. */
 void link_make(struct net *n, struct net_link *l);
 void link_connect(struct net *n, const struct net_place *place,

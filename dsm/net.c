@@ -9,11 +9,11 @@
 #include "net.h"
 
 #define CREDITS_TELL	((NET_RECVS - 2) / 2)
+#define PARCELS		16	/* of a chunk */
 
 /* By pages from the kernel: a handler of a fault may be the caller. */
 static struct net_parcel *new_parcel(struct net *n)
 {
-	enum { PARCELS = 16 };
 	struct net_parcel *p = n->spare;
 
 	if (!p) {
@@ -22,13 +22,26 @@ static struct net_parcel *new_parcel(struct net *n)
 		if (p == MAP_FAILED)
 			die(NULL, "no memory for messages that wait: %s",
 			    strerror(errno));
-		for (int i = 0; i < PARCELS - 1; i++)
+		for (int i = 1; i < PARCELS - 1; i++)
 			p[i].next = &p[i + 1];
-		n->spare = p;
+		p->next = n->chunks;
+		n->chunks = p;
+		p++;
 	}
 	n->spare = p->next;
 	p->next = NULL;
 	return p;
+}
+
+/* net_waits() reads it without the lock. */
+static void add_waiting(struct net *n, int more)
+{
+	__atomic_store_n(&n->waiting, n->waiting + more, __ATOMIC_RELAXED);
+}
+
+bool net_waits(const struct net *n)
+{
+	return __atomic_load_n(&n->waiting, __ATOMIC_RELAXED);
 }
 
 static void lost(struct net *n, struct net_link *l, const char *why)
@@ -124,7 +137,7 @@ static void push(struct net *n, struct net_link *l)
 			done = post_msg(n, l, parcel_msg(&p->m));
 		if (!done)
 			return;
-		n->waiting--;
+		add_waiting(n, -1);
 		l->first = p->next;
 		p->next = n->spare;
 		n->spare = p;
@@ -139,7 +152,7 @@ static void wait_in_line(struct net *n, struct net_link *l,
 	memcpy(parcel_msg(&p->m), m, sizeof(*m) + m->len);
 	if (!l->first)
 		l->last = &l->first;
-	n->waiting++;
+	add_waiting(n, 1);
 	*l->last = p;
 	l->last = &p->next;
 }
@@ -162,38 +175,80 @@ void net_fetch(struct net *n, unsigned int home, uint32_t page)
 		wait_in_line(n, l, &m);
 }
 
+/* MSG_CREDIT does not wait in line: messages there may wait for the other
+ * node's.
+ */
+static void tell(struct net *n, struct net_link *l)
+{
+	struct dsm_msg credit = { .type = MSG_CREDIT, .from = n->me };
+	bool owes = l->given >= CREDITS_TELL && !l->bye &&
+		    !post_msg(n, l, &credit);
+
+	add_waiting(n, owes - l->owes);
+	l->owes = owes;
+}
+
 void net_push(struct net *n)
 {
 	for (unsigned int i = 0; i < n->size; i++)
 		if (i != n->me && n->link[i].up) {
 			reap(n, &n->link[i]);
 			push(n, &n->link[i]);
+			tell(n, &n->link[i]);
 		}
+}
+
+/* One hello, first, and one good-bye; as many credits as there are. */
+static bool is_sound(const struct net *n, const struct net_link *l,
+		     const struct net_slot *s)
+{
+	const struct dsm_msg *m = s->msg;
+
+	return s->d.CS.Length >= sizeof(*m) && m->len <= DSM_DATA &&
+	       s->d.CS.Length == sizeof(*m) + m->len &&
+	       m->from == l - n->link && !l->bye &&
+	       (m->type == MSG_CREDIT ||
+		l->greeted == (m->type != MSG_HELLO)) &&
+	       m->credits <= NET_RECVS - 2 - l->credits;
 }
 
 static void take(struct net *n, struct net_link *l, const struct dsm_msg *m)
 {
-	struct dsm_msg credit = { .type = MSG_CREDIT, .from = n->me };
-
-	if (m->from != l - n->link)
-		lost(n, l, "it sends what makes no sense");
-	l->credits += m->credits;
-	if (m->type != MSG_CREDIT)
-		l->given++;
-	if (m->type == MSG_HELLO) {
+	switch (m->type) {
+	case MSG_CREDIT:
+		break;
+	case MSG_HELLO:
 		link_greeted(n, l, m);
-	} else if (m->type == MSG_BYE) {
+		break;
+	case MSG_BYE:
 		l->bye = true;
 		n->gone++;
-	} else if (m->type != MSG_CREDIT) {
+		break;
+	default:
 		n->received(m);
 	}
-	push(n, l);
-	if (l->given >= CREDITS_TELL)
-		post_msg(n, l, &credit);
 }
 
-/* The message is handled before its buffer is posted again. */
+/* A message's buffer is posted again before anything tells so, and before its
+ * credits can make room for another MSG_CREDIT: at most NET_RECVS - 2 messages
+ * and two MSG_CREDIT come, each of half the credits.
+ */
+static void take_slot(struct net *n, struct net_link *l, struct net_slot *s)
+{
+	unsigned int credits = s->msg->credits;
+	bool counts = s->msg->type != MSG_CREDIT;
+
+	if (!is_sound(n, l, s))
+		die("Install one version on all hosts.",
+		    "node %d sends what makes no sense", (int)(l - n->link));
+	take(n, l, s->msg);
+	link_post_recv(n, l, s);
+	l->credits += credits;
+	l->given += counts;
+	push(n, l);
+	tell(n, l);
+}
+
 void net_handle(struct net *n, VIP_VI_HANDLE vi)
 {
 	struct net_link *l = n->link;
@@ -207,8 +262,7 @@ void net_handle(struct net *n, VIP_VI_HANDLE vi)
 		return;
 	reap(n, l);
 	while ((r = VipRecvDone(l->vi, &d)) == VIP_SUCCESS) {
-		take(n, l, ((struct net_slot *)d)->msg);
-		link_post_recv(n, l, (struct net_slot *)d);
+		take_slot(n, l, (struct net_slot *)d);
 	}
 	why = error_of(r, d);
 	if (why)
@@ -240,9 +294,11 @@ void net_connect(struct net *n, const struct net_place *place,
 	struct dsm_parcel hello;
 
 	link_greet(n, &hello);
+	lock();
 	for (unsigned int i = 0; i < n->size; i++)
 		if (i != n->me)
 			link_make(n, &n->link[i]);
+	unlock();
 	for (unsigned int i = 0; i < n->size; i++) {
 		if (i == n->me)
 			continue;
@@ -273,4 +329,16 @@ void net_bye(struct net *n)
 	for (unsigned int i = 0; i < n->size; i++)
 		if (i != n->me)
 			net_send(n, i, &m);
+}
+
+void net_close(struct net *n)
+{
+	struct net_parcel *p;
+
+	VipCloseNic(n->nic);
+	while ((p = n->chunks)) {
+		n->chunks = p->next;
+		munmap(p, PARCELS * sizeof(*p));
+	}
+	munmap(n->buffer, n->buffer_bytes);
 }

@@ -19,7 +19,9 @@
 #include "msg.h"
 
 #define NET_PAGE	4096u	/* bytes of a page */
+#ifndef NET_RECVS		/* the tests have fewer */
 #define NET_RECVS	32u	/* posted of each link */
+#endif
 #define NET_SENDS	32u	/* messages on the way of each link */
 #define NET_READS	8u	/* pages on the way of each link */
 
@@ -35,6 +37,7 @@ struct net_read {
 	uint32_t page;
 };
 
+/* The first of a chunk is but a link to the next chunk. */
 struct net_parcel {
 	struct net_parcel *next;
 	struct dsm_parcel m;
@@ -49,7 +52,8 @@ struct net_link {
 	struct net_parcel *first, **last;	/* messages that wait */
 	VIP_UINT64 memory;		/* the other end's */
 	VIP_MEM_HANDLE handle;
-	bool up, bye;
+	bool up, greeted, bye;
+	bool owes;			/* credits that could not be told */
 	const char *why;		/* a send has failed */
 	struct net_slot slot[NET_SENDS], in[NET_RECVS];
 	struct net_read fetch[NET_READS];
@@ -68,9 +72,9 @@ struct net {
 	size_t buffer_bytes;
 	unsigned int me, size;
 	unsigned int greeted, gone;	/* nodes that said hello, and good-bye */
-	unsigned int waiting;		/* messages that cannot leave yet */
+	unsigned int waiting;		/* what cannot leave yet */
 	bool by_read;			/* pages are fetched by RDMA Read */
-	struct net_parcel *spare;
+	struct net_parcel *spare, *chunks;
 	struct net_link *link;
 	void (*received)(const struct dsm_msg *m);
 	void (*fetched)(uint32_t page);
@@ -78,8 +82,10 @@ struct net {
 
 /* Where the nodes are. host[i] may be NULL: this one. */
 struct net_place {
-	const char *device, *job;
+	const char *device;
+	char job[48];
 	const char *host[DSM_NODES];
+	char *list;			/* where those are */
 };
 
 /* memory, bytes, all, me, size and the calls are set. Opens the device and
@@ -104,6 +110,9 @@ void net_fetch(struct net *n, unsigned int home, uint32_t page);
 
 /* Messages that wait leave, if they can now. */
 void net_push(struct net *n);
+
+/* Whether there are any. No lock. */
+bool net_waits(const struct net *n);
 
 /* What was sent has arrived, or cannot any more. */
 bool net_idle(struct net *n);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Words that grow. */
-#include <err.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "words.h"
 
@@ -14,8 +15,12 @@ uint32_t *words_room(struct words *w, size_t more)
 		room *= 2;
 	if (room != w->room) {
 		w->word = realloc(w->word, room * sizeof(*w->word));
-		if (!w->word)
-			err(1, "viadsm: %zu bytes of notices", 4 * room);
+		if (!w->word) {
+			dprintf(STDERR_FILENO, "viadsm: no memory for %zu bytes of notices\n"
+				"        Let all nodes synchronise, by a barrier.\n",
+				4 * room);
+			_exit(2);
+		}
 		w->room = room;
 	}
 	return w->word + w->len;
