@@ -21,7 +21,16 @@ __extension__ typedef unsigned __int128 wide;
 struct wait {
 	uint32_t lock;
 	int step;
+	bool came;		/* into the barrier */
+	bool last;		/* it is that of dsm_exit() */
 };
+
+/* Under the lock of this_node: threads that hold locks, and that there is one
+ * in a barrier.
+ */
+static pthread_t owner[DSM_LOCK_COUNT];
+static bool meets;
+static bool left;
 
 static void check_up(const char *call)
 {
@@ -34,7 +43,7 @@ static void check_up(const char *call)
 
 PUBLIC void dsm_init(void)
 {
-	if (this_node.up || this_node.forked)
+	if (this_node.up || this_node.forked || left)
 		die("Call it once.", "dsm_init() a second time");
 	boot_read(&this_node.config);
 	run_start();
@@ -86,11 +95,13 @@ PUBLIC void *dsm_malloc(size_t bytes)
 PUBLIC void *dsm_malloc_at(size_t bytes, unsigned int node)
 {
 	uint32_t first, count;
-	uint8_t *p = allot(bytes, &first, &count);
+	uint8_t *p;
 
+	check_up("dsm_malloc_at");
 	if (node >= this_node.config.size)
 		die("Give a number below dsm_size().",
 		    "dsm_malloc_at(): there is no node %u", node);
+	p = allot(bytes, &first, &count);
 	run_lock();
 	if (p)
 		page_assign(&this_node.node, first, count, node);
@@ -102,9 +113,15 @@ static bool try_acquire(struct node *n, void *argument)
 {
 	struct wait *w = argument;
 
+	if (n->lock[w->lock].held && pthread_equal(owner[w->lock], pthread_self()))
+		die("Release it first.",
+		    "dsm_acquire(%u): this thread holds the lock", w->lock);
 	if (!w->step++)
 		lock_want(n, w->lock);
-	return lock_try(n, w->lock);
+	if (!lock_try(n, w->lock))
+		return false;
+	owner[w->lock] = pthread_self();
+	return true;
 }
 
 static bool try_release(struct node *n, void *argument)
@@ -114,6 +131,9 @@ static bool try_release(struct node *n, void *argument)
 	if (!n->lock[w->lock].held)
 		die("Acquire it first.",
 		    "dsm_release(%u): the lock is not held", w->lock);
+	if (!pthread_equal(owner[w->lock], pthread_self()))
+		die("Release it where it was acquired.",
+		    "dsm_release(%u): another thread holds the lock", w->lock);
 	return lock_release(n, w->lock, &w->step);
 }
 
@@ -143,18 +163,34 @@ PUBLIC void dsm_release(unsigned int lock)
 static bool try_barrier(struct node *n, void *argument)
 {
 	struct wait *w = argument;
+	bool done;
 
-	return barrier_try(n, &w->step);
+	if (meets && !w->came)
+		die("One thread of each node calls it.",
+		    "two threads are in dsm_barrier()");
+	meets = true;
+	w->came = true;
+	n->barrier.last = w->last;
+	done = barrier_try(n, &w->step);
+	if (n->wrong)
+		run_wrong();
+	meets = !done;
+	return done;
+}
+
+static void meet(const char *call, bool last)
+{
+	struct wait w = { .last = last };
+	uint64_t start = run_now();
+
+	check_up(call);
+	run_until(try_barrier, &w);
+	atomic_fetch_add(&this_node.barrier_ns, run_now() - start);
 }
 
 PUBLIC void dsm_barrier(void)
 {
-	struct wait w = { 0 };
-	uint64_t start = run_now();
-
-	check_up("dsm_barrier");
-	run_until(try_barrier, &w);
-	atomic_fetch_add(&this_node.barrier_ns, run_now() - start);
+	meet("dsm_barrier", false);
 }
 
 PUBLIC int dsm_touch(void *p, size_t bytes, int write)
@@ -206,11 +242,12 @@ PUBLIC void dsm_exit(void)
 {
 	struct dsm_stats s;
 
-	dsm_barrier();
+	meet("dsm_exit", true);
 	dsm_stats(&s);
 	if (this_node.config.stats_fd >= 0 &&
 	    write(this_node.config.stats_fd, &s, sizeof(s)) != sizeof(s))
 		die(NULL, "statistics: %s", strerror(errno));
 	run_stop();
 	fault_remove();
+	left = true;
 }

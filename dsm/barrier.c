@@ -16,6 +16,9 @@ static unsigned int rounds(const struct node *n)
 	return r;
 }
 
+/* Words behind the notices: the join, pages in use, and how they came to be. */
+#define TAIL(n)		((n)->size + 2)
+
 /* The receiver applies this in this barrier (9): it has left the one before then,
  * and knows what all knew as they came to that.
  */
@@ -24,21 +27,40 @@ static void tell(struct node *n)
 	struct barrier_state *b = &n->barrier;
 	struct dsm_msg last = {
 		.type = MSG_BARRIER, .what = b->number, .round = b->round,
+		.who = b->last,
 	};
 	unsigned int to = (n->me + (1u << b->round)) % n->size;
-	uint32_t v[DSM_NODES];
+	uint32_t v[DSM_NODES], tail[TAIL(n)];
 
 	memcpy(v, b->before, sizeof(v));
 	clock_join(v, n->known[to]);
-	notes_send(n, to, v, &last, b->join);
+	memcpy(tail, b->join, n->size * sizeof(*tail));
+	tail[n->size] = n->pages.used;
+	tail[n->size + 1] = n->pages.order;
+	notes_send(n, to, v, &last, tail, TAIL(n));
+}
+
+/* Nodes that have come in step have allocated the same, or are about to. */
+static void compare(struct node *n, const struct barrier_round *in,
+		    const uint32_t *allotted)
+{
+	struct barrier_state *b = &n->barrier;
+
+	n->who = (n->me + n->size - (1u << b->round)) % n->size;
+	if (in->last != b->last)
+		n->wrong = b->last ? "is in dsm_barrier(), this node in dsm_exit()" :
+				     "is in dsm_exit(), this node in dsm_barrier()";
+	else if (allotted[0] == n->pages.used && allotted[1] != n->pages.order)
+		n->wrong = NODE_ORDER;
 }
 
 /* (9) */
 static void hear(struct node *n, struct barrier_round *in)
 {
 	struct barrier_state *b = &n->barrier;
-	size_t notes = in->notes.len - n->size;
+	size_t notes = in->notes.len - TAIL(n);
 
+	compare(n, in, in->notes.word + notes + n->size);
 	notes_apply(n, in->notes.word, notes, in->vc);
 	for (unsigned int j = 0; j < n->size; j++)
 		if (b->join[j] < in->notes.word[notes + j])
@@ -94,12 +116,14 @@ bool barrier_arrived(struct node *n, const struct dsm_msg *m)
 	struct barrier_round *in;
 
 	if (m->round >= rounds(n) || m->what - n->barrier.number > 1 ||
-	    !notes_complete(n, m, n->size))
+	    (m->from + (1u << m->round)) % n->size != n->me ||
+	    !notes_complete(n, m, TAIL(n)))
 		return false;
 	in = &n->barrier.in[m->what % 2][m->round];
 	if (in->arrived)
 		return false;
 	in->arrived = true;
+	in->last = m->who;
 	memcpy(in->vc, m->vc, sizeof(in->vc));
 	in->notes.len = 0;
 	words_add(&in->notes, notes->word, notes->len);

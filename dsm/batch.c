@@ -47,6 +47,19 @@ void batch_send(struct node *n)
 		send_home(n, home);
 }
 
+/* A node that has allocated less may be asked: the page is its own later. */
+bool batch_here(struct node *n, uint32_t page, unsigned int from)
+{
+	const struct page_table *t = &n->pages;
+
+	if (page < t->used && t->home[page] != n->me) {
+		n->wrong = NODE_ORDER;
+		n->who = from;
+		return false;
+	}
+	return page < t->count;
+}
+
 bool batch_apply(struct node *n, const struct dsm_msg *m)
 {
 	const struct page_table *t = &n->pages;
@@ -57,7 +70,7 @@ bool batch_apply(struct node *n, const struct dsm_msg *m)
 		memcpy(&page, m->data + at, 4);
 		memcpy(&len, m->data + at + 4, 2);
 		at += DIFF_HEAD;
-		if (page >= t->count || at + len > m->len ||
+		if (!batch_here(n, page, m->from) || at + len > m->len ||
 		    !diff_apply(t->mem + (size_t)page * t->bytes, t->bytes,
 				m->data + at, len))
 			return false;

@@ -11,6 +11,9 @@ bool batch_add(struct node *n, uint32_t page);
 /* What was added leaves. */
 void batch_send(struct node *n);
 
+/* Whether this is a page of this node, of which another one wants something. */
+bool batch_here(struct node *n, uint32_t page, unsigned int from);
+
 /* At the home. False: the message makes no sense. */
 bool batch_apply(struct node *n, const struct dsm_msg *m);
 

@@ -20,7 +20,9 @@ enum msg_type {
 	MSG_FORWARD,	/* the same, to the last who asked; who: asks */
 	MSG_NOTES,	/* data: notices that a later message completes */
 	MSG_GRANT,	/* what: a lock; data: notices */
-	MSG_BARRIER,	/* what: its number; round; data: notices, and the join */
+	MSG_BARRIER,	/* what: its number; round; who: 1 for the last one;
+			 * data: notices, the join, what was allocated
+			 */
 	MSG_HELLO,	/* these three are net.c's */
 	MSG_CREDIT,
 	MSG_BYE,

@@ -59,6 +59,7 @@
 
 #define DSM_LOCK_COUNT	1024
 #define DSM_ROUNDS	5	/* 2^5 = DSM_NODES */
+#define NODE_ORDER	"allocates in another order"
 
 enum page_state { PAGE_INVALID, PAGE_FETCHING, PAGE_CLEAN, PAGE_DIRTY };
 enum page_view { VIEW_NONE, VIEW_READ, VIEW_WRITE };
@@ -86,6 +87,7 @@ struct page_table {
 	uint32_t *noticed;	/* pages of the interval that ends */
 	uint32_t dirty_count;
 	uint32_t noticed_count;
+	uint32_t order;		/* a hash of all calls of page_assign() */
 	uint32_t bytes;		/* of a page */
 	uint32_t count;		/* pages that there is room for */
 	uint32_t used;		/* pages below this one have a home */
@@ -106,7 +108,7 @@ struct lock_state {
 };
 
 struct barrier_round {
-	bool arrived;
+	bool arrived, last;
 	struct words notes;
 	uint32_t vc[DSM_NODES];
 };
@@ -114,6 +116,7 @@ struct barrier_round {
 struct barrier_state {
 	uint32_t number;
 	unsigned int round;
+	bool last;			/* no call follows it */
 	uint32_t join[DSM_NODES];	/* what all knew as they came */
 	uint32_t before[DSM_NODES];	/* the join of the barrier before */
 	struct barrier_round in[2][DSM_ROUNDS];
@@ -145,13 +148,17 @@ struct node {
 	struct lock_state lock[DSM_LOCK_COUNT];
 	struct barrier_state barrier;
 	struct node_counts counts;
+	const char *wrong;	/* what another node does */
+	unsigned int who;	/* that one */
 };
 
 /* n is zero, but for ops, context and pages. */
 void node_init(struct node *n, unsigned int me, unsigned int size);
 void node_free(struct node *n);
 
-/* A message that came. False: it makes no sense, and nothing is certain now. */
+/* A message that came. False: it makes no sense, and nothing is certain now;
+ * n->wrong may say more, here and behind barrier_try().
+ */
 bool node_receive(struct node *n, const struct dsm_msg *m);
 
 #endif

@@ -62,9 +62,9 @@ static size_t record_len(const uint32_t *w)
 }
 
 void notes_send(struct node *n, unsigned int to, const uint32_t *v,
-		const struct dsm_msg *last, const uint32_t *join)
+		const struct dsm_msg *last, const uint32_t *tail, size_t words)
 {
-	size_t tail = join ? n->size * sizeof(*join) : 0, bytes, at;
+	size_t more = words * sizeof(*tail), bytes, at;
 	struct dsm_msg *m = send_begin(n, MSG_NOTES, 0);
 	const uint32_t *w;
 
@@ -74,7 +74,7 @@ void notes_send(struct node *n, unsigned int to, const uint32_t *v,
 			if (w[1] <= v[j])
 				continue;
 			bytes = record_len(w) * sizeof(*w);
-			if (m->len + bytes + tail > DSM_DATA) {
+			if (m->len + bytes + more > DSM_DATA) {
 				send_msg(n, to, m);
 				m = send_begin(n, MSG_NOTES, 0);
 			}
@@ -85,9 +85,10 @@ void notes_send(struct node *n, unsigned int to, const uint32_t *v,
 	m->type = last->type;
 	m->what = last->what;
 	m->round = last->round;
-	if (join)
-		memcpy(m->data + m->len, join, tail);
-	m->len += tail;
+	m->who = last->who;
+	if (more)
+		memcpy(m->data + m->len, tail, more);
+	m->len += more;
 	send_msg(n, to, m);
 }
 

@@ -13,10 +13,10 @@
 void notes_publish(struct node *n);
 
 /* Sends what a node that knows v lacks, in MSG_NOTES and, at its end, a message
- * of this type. Where join is given it goes behind the last notice.
+ * of this type, with these words behind the last notice.
  */
 void notes_send(struct node *n, unsigned int to, const uint32_t *v,
-		const struct dsm_msg *last, const uint32_t *join);
+		const struct dsm_msg *last, const uint32_t *tail, size_t words);
 
 /* The words of a MSG_NOTES go into the sender's inbox. */
 bool notes_take(struct node *n, const struct dsm_msg *m);

@@ -27,11 +27,12 @@ static void run_add(struct node *n, struct page_run *run, uint32_t page)
 		run->first = page;
 }
 
-static void set_view(struct node *n, uint32_t page, enum page_state state,
+static bool set_view(struct node *n, uint32_t page, enum page_state state,
 		     enum page_view view)
 {
 	n->pages.state[page] = state;
 	n->ops->protect(n->context, page, 1, view);
+	return true;
 }
 
 void page_assign(struct node *n, uint32_t first, uint32_t count,
@@ -39,6 +40,8 @@ void page_assign(struct node *n, uint32_t first, uint32_t count,
 {
 	struct page_table *t = &n->pages;
 
+	t->order = (t->order * 31 + first) * 31 + count;
+	t->order = t->order * 31 + home;
 	memset(t->home + first, home, count);
 	if (t->used < first + count)
 		t->used = first + count;
@@ -78,11 +81,11 @@ bool page_fault(struct node *n, uint32_t page, bool write)
 		return false;
 	case PAGE_FETCHING:
 		return false;
-	case PAGE_DIRTY:
-		return true;
+	case PAGE_DIRTY:	/* another thread's, or the kernel forgot it */
+		return set_view(n, page, PAGE_DIRTY, VIEW_WRITE);
 	}
 	if (!write)
-		return true;
+		return set_view(n, page, PAGE_CLEAN, VIEW_READ);
 	if (t->home[page] != n->me) {
 		memcpy(t->twin + at, t->mem + at, t->bytes);
 		n->counts.twins++;
@@ -90,8 +93,7 @@ bool page_fault(struct node *n, uint32_t page, bool write)
 			t->dirty[t->dirty_count++] = page;
 		t->bits[page] |= PAGE_LISTED;
 	}
-	set_view(n, page, PAGE_DIRTY, VIEW_WRITE);
-	return true;
+	return set_view(n, page, PAGE_DIRTY, VIEW_WRITE);
 }
 
 /* (4): the flag before the bytes. */
@@ -101,9 +103,10 @@ bool page_asked(struct node *n, const struct dsm_msg *asked)
 	uint32_t page = asked->what;
 	struct dsm_msg *m;
 
-	if (page >= t->count)
+	if (!batch_here(n, page, asked->from))
 		return false;
 	__atomic_store_n(&t->flag[page], 1, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	m = send_begin(n, MSG_PAGE, page);
 	m->len = t->bytes;
 	memcpy(m->data, t->mem + (size_t)page * t->bytes, t->bytes);
@@ -129,6 +132,7 @@ bool page_received(struct node *n, const struct dsm_msg *m)
 	const struct page_table *t = &n->pages;
 
 	if (m->what >= t->count || m->len != t->bytes ||
+	    m->from != t->home[m->what] ||
 	    t->state[m->what] != PAGE_FETCHING)
 		return false;
 	memcpy(t->mem + (size_t)m->what * t->bytes, m->data, t->bytes);
@@ -189,7 +193,10 @@ static void collect_copies(struct node *n)
 	t->dirty_count = 0;
 }
 
-/* (4): the flag is taken before the view is closed, and the notice follows. */
+/* (4): the flag is taken before the view is closed, and the notice follows.
+ * The program's writes of before come before the looks at flags, as a reader's
+ * flag comes before its look at the page.
+ */
 static void collect_own(struct node *n)
 {
 	struct page_run run = { .view = VIEW_READ };
@@ -197,6 +204,7 @@ static void collect_own(struct node *n)
 	uint64_t eight;
 	uint32_t page;
 
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (page = 0; page < t->used; page++) {
 		if (!(page % 8)) {
 			memcpy(&eight, t->flag + page, 8);

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -12,11 +13,14 @@
 #include <unistd.h>
 
 #include "die.h"
-#include "run.h"
+#include "link.h"
 #include "page.h"
+#include "run.h"
 
 #define SPIN		4000	/* looks, where nodes have CPUs of their own */
+#define HELLO_SECONDS	60
 #define BYE_SECONDS	10
+#define LAST_INTERVAL	0xffff0000u
 
 struct run this_node = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -82,6 +86,9 @@ void run_until(run_call call, void *argument)
 		wait_turn(seen);
 		run_lock();
 	}
+	if (this_node.node.vc[this_node.node.me] > LAST_INTERVAL)
+		die("Start the program again from what it has saved.",
+		    "this node has synchronised 4 billion times: no number is left");
 	run_unlock();
 }
 
@@ -107,11 +114,19 @@ static void op_fetch(void *context, unsigned int home, uint32_t page)
 static const struct node_ops asking = { op_send, op_protect, NULL };
 static const struct node_ops reading = { op_send, op_protect, op_fetch };
 
+void run_wrong(void)
+{
+	die("All nodes make the calls of viadsm.h that they share in one order.",
+	    "node %u %s", this_node.node.who, this_node.node.wrong);
+}
+
 static void received(const struct dsm_msg *m)
 {
-	if (!node_receive(&this_node.node, m))
+	if (!node_receive(&this_node.node, m) && !this_node.node.wrong)
 		die("Install one version on all hosts.",
 		    "node %u sends a message that makes no sense", m->from);
+	if (this_node.node.wrong)
+		run_wrong();
 }
 
 static void fetched(uint32_t page)
@@ -127,7 +142,8 @@ static void *serve(void *argument)
 	(void)argument;
 	while (!ends) {
 		vi = net_wait(&this_node.net, this_node.serve_spin,
-			      this_node.net.waiting || this_node.ends ? 1 : 20);
+			      net_waits(&this_node.net) ||
+			      atomic_load(&this_node.ends) ? 1 : 20);
 		run_lock();
 		if (vi)
 			net_handle(&this_node.net, vi);
@@ -165,6 +181,18 @@ static void make_tables(void)
 	};
 }
 
+static void free_tables(void)
+{
+	const struct page_table *t = &this_node.node.pages;
+
+	munmap(t->twin, this_node.view.bytes);
+	munmap(t->home, t->count);
+	munmap(t->state, t->count);
+	munmap(t->bits, t->count);
+	munmap(t->dirty, 4ul * t->count);
+	munmap(t->noticed, 4ul * t->count);
+}
+
 /* Waiting by looking pays where nobody else wants the CPU. */
 static void choose_spin(void)
 {
@@ -192,10 +220,31 @@ static void start_server(void)
 		die(NULL, "no thread for messages: %s", strerror(bad));
 }
 
-static bool all_greeted(struct node *n, void *argument)
+/* The number of a node that has not said hello, or -1. */
+static int silent(void)
 {
-	(void)argument;
-	return this_node.net.greeted == n->size - 1;
+	int who = -1;
+
+	run_lock();
+	for (unsigned int i = 0; i < this_node.node.size; i++)
+		if (i != this_node.node.me && !this_node.net.link[i].greeted)
+			who = i;
+	run_unlock();
+	return who;
+}
+
+static void await_all(void)
+{
+	struct timespec pause = { .tv_nsec = 200000 };
+	uint64_t end = run_now() + HELLO_SECONDS * 1000000000ull;
+	int who;
+
+	while ((who = silent()) >= 0) {
+		if (run_now() > end)
+			die("See that it runs.",
+			    "node %d is connected, but says nothing", who);
+		nanosleep(&pause, NULL);
+	}
 }
 
 static void start_net(void)
@@ -210,9 +259,13 @@ static void start_net(void)
 	this_node.net.received = received;
 	this_node.net.fetched = fetched;
 	net_open(&this_node.net, c->place.device);
+	if (c->by_read == 1 && !link_reads(&this_node.net))
+		die("Start the nodes with --fetch ask.",
+		    "this NIC has no RDMA Reads");
 	this_node.net.by_read = c->by_read >= 0 ? c->by_read :
-		!!(this_node.net.features &
-		   (VIP_FEATURE_ONE_SIDED | VIP_FEATURE_REMOTE));
+		link_reads(&this_node.net) &&
+		(this_node.net.features &
+		 (VIP_FEATURE_ONE_SIDED | VIP_FEATURE_REMOTE));
 	if (this_node.net.by_read)
 		this_node.node.ops = &reading;
 	start_server();
@@ -226,8 +279,6 @@ static void child(void)
 
 void run_start(void)
 {
-	struct timespec pause = { .tv_nsec = 200000 };
-
 	choose_spin();
 	view_open(&this_node.view, this_node.config.memory, this_node.config.method);
 	make_tables();
@@ -236,11 +287,7 @@ void run_start(void)
 	pthread_atfork(NULL, NULL, child);
 	if (this_node.config.size > 1) {
 		start_net();
-		for (bool all = false; !all; nanosleep(&pause, NULL)) {
-			run_lock();
-			all = all_greeted(&this_node.node, NULL);
-			run_unlock();
-		}
+		await_all();
 	}
 	this_node.up = true;
 }
@@ -270,6 +317,7 @@ void run_stop(void)
 	}
 	this_node.up = false;
 	view_close(&this_node.view);
-	munmap(this_node.node.pages.twin, this_node.view.bytes);
+	free_tables();
 	node_free(&this_node.node);
+	free(this_node.config.place.list);
 }

@@ -35,7 +35,8 @@ struct run {
 	atomic_uint turn;	/* low half of node.events */
 	atomic_int sleepers;
 	unsigned int spin, serve_spin;
-	bool up, forked, ends;
+	bool up, forked;
+	atomic_bool ends;
 	size_t used;		/* bytes that were allocated */
 	atomic_ulong read_faults, write_faults;
 	atomic_ulong fault_ns, lock_ns, barrier_ns;
@@ -59,6 +60,9 @@ void run_unlock(void);
  * signal handler of the program's.
  */
 bool run_inside(void);
+
+/* Ends the program for node.wrong. */
+void run_wrong(void) __attribute__((noreturn));
 
 uint64_t run_now(void);		/* ns */
 
