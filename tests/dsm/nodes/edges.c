@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * dsmedges WHAT: what a program may do beside shared memory, and what it must
+ * not do with it; started by viadsm. tests/dsm/edges says how each ends.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <viadsm.h>
+
+#define PAGE	4096u
+
+static int failed;
+static sigjmp_buf back;
+static volatile int signals;
+
+#define CHECK(what)	check(what, #what, __LINE__)
+static void check(int holds, const char *what, int line)
+{
+	if (holds)
+		return;
+	printf("node %u, line %d: not %s\n", dsm_rank(), line, what);
+	failed = 1;
+}
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	signals++;
+	if (info->si_code > 0)
+		siglongjmp(back, 1);
+}
+
+static void recover(void)
+{
+	struct sigaction a = { .sa_sigaction = on_fault,
+			       .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGSEGV, &a, NULL);
+	sigaction(SIGBUS, &a, NULL);
+}
+
+/* A handler that was there before keeps its faults, and shared memory its own. */
+static void chained(void)
+{
+	volatile int *p = dsm_malloc_at(8 * PAGE, 0);
+	volatile char *guard = mmap(NULL, PAGE, PROT_NONE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (!dsm_rank())
+		for (unsigned int i = 0; i < 8; i++)
+			p[i * PAGE / sizeof(*p)] = 7 + i;
+	dsm_barrier();
+	for (unsigned int i = 0; i < 8; i++) {
+		if (!sigsetjmp(back, 1))
+			*guard = 1;
+		kill(getpid(), i % 2 ? SIGSEGV : SIGBUS);
+		CHECK(signals == 2 * ((int)i + 1));
+		CHECK(p[i * PAGE / sizeof(*p)] == 7 + (int)i);
+	}
+}
+
+static void killed(void)
+{
+	dsm_barrier();
+	kill(getpid(), SIGSEGV);
+	for (;;)
+		dsm_barrier();
+}
+
+static void ignored(void)
+{
+	volatile char *p = dsm_malloc_at(PAGE, 0);
+
+	kill(getpid(), SIGSEGV);
+	if (!dsm_rank())
+		*p = 5;
+	dsm_barrier();
+	CHECK(*p == 5);
+}
+
+/* The kernel forgets where pages are, as it does when memory is short. */
+static void forgotten(void)
+{
+	volatile unsigned char *p = dsm_malloc_at(2 * PAGE, 0);
+
+	if (!dsm_rank())
+		p[0] = p[PAGE] = 3;
+	dsm_barrier();
+	alarm(8);
+	CHECK(p[0] == 3);
+	p[PAGE + 1 + dsm_rank()] = 4;
+	for (int i = 0; i < 3; i++) {
+		madvise((void *)p, 2 * PAGE, MADV_DONTNEED);
+		CHECK(p[0] == 3);
+		CHECK(p[PAGE + 1 + dsm_rank()] == 4);
+		madvise((void *)p, 2 * PAGE, MADV_DONTNEED);
+		p[PAGE + 1 + dsm_rank()] = 4;
+	}
+	dsm_barrier();
+	for (unsigned int i = 0; i < dsm_size(); i++)
+		CHECK(p[PAGE + 1 + i] == 4);
+}
+
+/* Differences of many pages, from all to all, at once. */
+static void storm(void)
+{
+	enum { PAGES = 512 };
+	volatile unsigned char *p = dsm_malloc(PAGES * PAGE);
+	unsigned int me = dsm_rank();
+
+	for (unsigned int turn = 1; turn < 6; turn++) {
+		for (size_t i = 0; i < PAGES; i++)
+			memset((void *)(p + i * PAGE + me * 256), turn + me, 200);
+		dsm_acquire(me);
+		dsm_release(me);
+		dsm_barrier();
+		for (size_t i = 0; i < PAGES; i++)
+			for (unsigned int k = 0; k < dsm_size(); k++)
+				CHECK(p[i * PAGE + k * 256] == turn + k);
+		dsm_barrier();
+	}
+}
+
+static void exits(void)
+{
+	if (dsm_rank())
+		return;
+	for (;;)
+		dsm_barrier();
+}
+
+static void order(void)
+{
+	int first = dsm_rank() % 2;
+
+	dsm_malloc_at(PAGE, first);
+	dsm_malloc_at(PAGE, !first);
+	dsm_barrier();
+}
+
+/* Without a barrier between: the page's home is another node for each. */
+static void homes(void)
+{
+	volatile int *p = dsm_malloc_at(PAGE, !dsm_rank());
+
+	for (;;) {
+		*p = 1;
+		dsm_acquire(0);
+		dsm_release(0);
+	}
+}
+
+static void again(void)
+{
+	dsm_acquire(3);
+	dsm_acquire(3);
+}
+
+static void *release(void *lock)
+{
+	dsm_release((size_t)lock);
+	return NULL;
+}
+
+static void another(void)
+{
+	pthread_t t;
+
+	dsm_acquire(dsm_rank());
+	pthread_create(&t, NULL, release, (void *)(size_t)dsm_rank());
+	pthread_join(t, NULL);
+}
+
+static void *come(void *unused)
+{
+	dsm_barrier();
+	return unused;
+}
+
+static void both(void)
+{
+	pthread_t t;
+
+	if (!dsm_rank())
+		for (;;)
+			sleep(1);
+	pthread_create(&t, NULL, come, NULL);
+	come(NULL);
+	pthread_join(t, NULL);
+}
+
+static void twice(void)
+{
+	dsm_exit();
+	dsm_init();
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void), (*before)(void);
+} all[] = {
+	{ "chained", chained, recover }, { "killed", killed, NULL },
+	{ "ignored", ignored, NULL }, { "forgotten", forgotten, NULL },
+	{ "storm", storm, NULL }, { "exits", exits, NULL },
+	{ "order", order, NULL }, { "homes", homes, NULL },
+	{ "again", again, NULL }, { "another", another, NULL },
+	{ "both", both, NULL }, { "twice", twice, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (size_t i = 0; argc == 2 && i < sizeof(all) / sizeof(*all); i++) {
+		if (strcmp(argv[1], all[i].name))
+			continue;
+		if (!strcmp(argv[1], "ignored"))
+			signal(SIGSEGV, SIG_IGN);
+		if (all[i].before)
+			all[i].before();
+		dsm_init();
+		all[i].run();
+		dsm_exit();
+		return failed;
+	}
+	fprintf(stderr, "Usage: dsmedges WHAT\n");
+	return 2;
+}
