@@ -23,6 +23,8 @@ enum msg_type {
 	MSG_BARRIER,	/* what: its number; round; who: 1 for the last one;
 			 * data: notices, the join, what was allocated
 			 */
+	MSG_TELL,	/* data: notices, from whom they fill the log */
+	MSG_KNOWN,	/* the answer: the header has what the sender knows */
 	MSG_HELLO,	/* these three are net.c's */
 	MSG_CREDIT,
 	MSG_BYE,

@@ -261,9 +261,8 @@ void net_handle(struct net *n, VIP_VI_HANDLE vi)
 	if (l == n->link + n->size)
 		return;
 	reap(n, l);
-	while ((r = VipRecvDone(l->vi, &d)) == VIP_SUCCESS) {
+	while ((r = VipRecvDone(l->vi, &d)) == VIP_SUCCESS)
 		take_slot(n, l, (struct net_slot *)d);
-	}
 	why = error_of(r, d);
 	if (why)
 		lost(n, l, l->why ? l->why : why);

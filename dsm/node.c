@@ -12,6 +12,7 @@ void node_init(struct node *n, unsigned int me, unsigned int size)
 {
 	n->me = me;
 	n->size = size;
+	n->tell_at = NOTES_TELL;
 	lock_init(n);
 }
 
@@ -48,6 +49,11 @@ bool node_receive(struct node *n, const struct dsm_msg *m)
 		return lock_granted(n, m);
 	case MSG_BARRIER:
 		return barrier_arrived(n, m);
+	case MSG_TELL:
+		return notes_told(n, m);
+	case MSG_KNOWN:
+		n->told &= ~(1u << m->from);
+		return true;
 	}
 	return false;
 }

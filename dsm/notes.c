@@ -148,6 +148,27 @@ void notes_apply(struct node *n, const uint32_t *word, size_t len,
 	batch_send(n);
 }
 
+static bool lags(const struct node *n, unsigned int k)
+{
+	for (unsigned int j = 0; j < n->size; j++)
+		if (n->known[k][j] < n->vc[j])
+			return true;
+	return false;
+}
+
+/* A node that does not synchronise learns nothing else, and all logs grow. */
+static void tell_slow(struct node *n)
+{
+	struct dsm_msg last = { .type = MSG_TELL };
+
+	for (unsigned int k = 0; k < n->size; k++) {
+		if (k == n->me || n->told & 1u << k || !lags(n, k))
+			continue;
+		n->told |= 1u << k;
+		notes_send(n, k, n->known[k], &last, NULL, 0);
+	}
+}
+
 void notes_trim(struct node *n)
 {
 	size_t total = 0, at;
@@ -169,5 +190,20 @@ void notes_trim(struct node *n)
 		words_drop(&n->log[j], at);
 		total += n->log[j].len;
 	}
+	if (total >= n->tell_at)
+		tell_slow(n);
 	n->trim_at = 2 * total < TRIM_AT ? TRIM_AT : 2 * total;
+}
+
+bool notes_told(struct node *n, const struct dsm_msg *m)
+{
+	struct words *in = &n->inbox[m->from];
+
+	if (!notes_complete(n, m, 0))
+		return false;
+	notes_apply(n, in->word, in->len, m->vc);
+	in->len = 0;
+	notes_trim(n);
+	send_msg(n, m->from, send_begin(n, MSG_KNOWN, 0));
+	return true;
 }

@@ -9,6 +9,8 @@
 
 #include "node.h"
 
+#define NOTES_TELL	(1u << 16)	/* words of long logs */
+
 /* The pages of the table's list "noticed" become this node's next interval. */
 void notes_publish(struct node *n);
 
@@ -30,7 +32,10 @@ bool notes_complete(struct node *n, const struct dsm_msg *m, size_t tail);
 void notes_apply(struct node *n, const uint32_t *word, size_t len,
 		 const uint32_t *vc);
 
-/* Forgets what everyone knows. */
+/* MSG_TELL: they are applied, and answered. */
+bool notes_told(struct node *n, const struct dsm_msg *m);
+
+/* Forgets what everyone knows; tells those who know too little of a long log. */
 void notes_trim(struct node *n);
 
 void clock_join(uint32_t *to, const uint32_t *from);

@@ -227,7 +227,7 @@ static bool step(struct run *r, struct thread *t)
 	if (!t->waits)
 		choose(r, t);
 	if (r->trims)
-		n->trim_at = 0;
+		n->trim_at = n->tell_at = 0;
 	t->seen = n->events;
 	t->waits = !act(r, t);
 	return true;
@@ -290,6 +290,51 @@ static const char *run(struct run *r, uint64_t seed)
 	return r->wrong;
 }
 
+static void turn(struct sim *s, unsigned int who)
+{
+	struct node *n = &s->at[who]->node;
+	int step = 0;
+
+	lock_want(n, 0);
+	while (!lock_try(n, 0))
+		sim_deliver(s);
+	for (uint32_t page = 0; page < SIM_PAGES; page++) {
+		while (!page_fault(n, page, true))
+			sim_deliver(s);
+		s->at[who]->mem[page * SIM_PAGE]++;
+	}
+	while (!lock_release(n, 0, &step))
+		sim_deliver(s);
+	while (sim_deliver(s))
+		;
+}
+
+/* Two nodes take turns beside one that never synchronises: logs stay short. */
+static bool logs_grow(void)
+{
+	enum { TURNS = 4000, LIMIT = 500 };
+	struct sim *s = sim_new(1, 3, false);
+	size_t most = 0, words;
+
+	for (int i = 0; i < TURNS; i++) {
+		for (int k = 0; k < 3; k++) {
+			s->at[k]->node.tell_at = LIMIT;
+			if (s->at[k]->node.trim_at > LIMIT)
+				s->at[k]->node.trim_at = LIMIT;
+			words = 0;
+			for (int j = 0; j < 3; j++)
+				words += s->at[k]->node.log[j].len;
+			if (words > most)
+				most = words;
+		}
+		turn(s, i % 2);
+	}
+	sim_free(s);
+	if (most > 4 * LIMIT)
+		printf("a log of %zu words beside an idle node\n", most);
+	return most > 4 * LIMIT;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long runs = 3000, first = 1, i, reads = 0, barriers = 0;
@@ -307,6 +352,8 @@ int main(int argc, char **argv)
 		default: return 2;
 		}
 	}
+	if (logs_grow())
+		return 1;
 	for (i = first; i < first + runs && (!end || time(NULL) < end); i++) {
 		memset(&r, 0, sizeof(r));
 		r.verbose = verbose;
