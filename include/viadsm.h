@@ -18,7 +18,12 @@
  * dsm_malloc*() and dsm_exit(), which one thread makes at a time, and
  * dsm_barrier(), which one thread of each node makes. No call may be made from
  * a signal handler. A program must not touch shared memory in a handler that
- * may interrupt a call of this library: it ends with a message then.
+ * may interrupt a call of this library: it ends with a message then; nor in one
+ * that may interrupt malloc() or free(), whose locks a fault may need.
+ *
+ * Faults are signals: a thread that touches shared memory must not block
+ * SIGSEGV or SIGBUS, nor may the sa_mask of a handler that does. The kernel ends
+ * the process by the signal otherwise.
  *
  * The kernel does not fetch pages: read(2), write(2) and other system calls
  * fail with EFAULT where a page is not here or not writable. dsm_touch() makes
@@ -43,15 +48,17 @@ extern "C" {
 #define DSM_LOCKS	1024	/* locks are numbers below this one */
 
 /*
- * Become a node: connect to all others. Blocks until they have called it, at
- * most a minute. Installs a handler of SIGSEGV and of SIGBUS; faults at other
- * addresses go to the handler that was there. The program must not replace them.
+ * Become a node, once: connect to all others. Blocks until they have called it,
+ * at most a minute for each. Installs a handler of SIGSEGV and of SIGBUS, which
+ * calls the one that was there for faults at other addresses and for signals
+ * that were sent. The program must not replace them.
  */
 void dsm_init(void);
 
 /*
  * Wait until all nodes have called it, then leave. Shared memory is gone; no
- * other call may follow.
+ * other call may follow, but dsm_rank(), dsm_size() and dsm_share(). Where
+ * another node is in dsm_barrier() meanwhile, both end with a message.
  */
 void dsm_exit(void);
 
@@ -61,7 +68,8 @@ unsigned int dsm_size(void);		/* how many nodes there are */
 /*
  * Bytes of shared memory, zeroed, at a page boundary, until dsm_exit(). All
  * nodes call it with the same sizes in the same order, and get the same
- * address. Does not wait for them.
+ * address. Does not wait for them. Nodes that have called it otherwise end with
+ * a message when the next barrier shows it, or an access.
  *
  * A page has a home, which others fetch it from and send their changes to:
  * whoever writes it most should be its home. dsm_malloc() gives each node an
@@ -69,7 +77,8 @@ unsigned int dsm_size(void);		/* how many nodes there are */
  * pages to one node.
  *
  * Returns NULL where not so much is left, with errno ENOMEM: viadsm -m, or
- * VIADSM_MEMORY, has more.
+ * VIADSM_MEMORY, has more. NULL and EINVAL for 0 bytes. A node that there is not
+ * ends the program with a message.
  */
 void *dsm_malloc(size_t bytes);
 void *dsm_malloc_at(size_t bytes, unsigned int node);
@@ -78,20 +87,24 @@ void *dsm_malloc_at(size_t bytes, unsigned int node);
  * Locks, one holder of all threads of all nodes at a time. dsm_acquire() blocks
  * until it is this thread's turn; what was written before the lock was released
  * can be read then. dsm_release() blocks until this node's changes are at their
- * homes. A lock that no other node has asked for since costs no message.
+ * homes. A lock that no other node has asked for since costs no message. The
+ * thread that acquired a lock releases it: a second dsm_acquire() by it, another
+ * thread's dsm_release(), and one without a holder, end the program with a message.
  */
 void dsm_acquire(unsigned int lock);
 void dsm_release(unsigned int lock);
 
 /*
  * Blocks until all nodes have called it as often; all that was written before
- * can be read then.
+ * can be read then. Two threads of one node in it end the program with a message.
  */
 void dsm_barrier(void);
 
 /*
  * Fetch pages, and make them writable where write is not 0, so that a system
- * call can use them. They stay so until this node synchronises.
+ * call can use them. Blocks until they are here. They stay so until this node
+ * synchronises, by any of its threads: a system call of one thread may still
+ * fail with EFAULT while another one acquires a lock.
  *
  * Returns 0, or -1 with errno EINVAL where they are not allocated shared memory.
  */
@@ -108,7 +121,7 @@ struct dsm_stats {
 	uint64_t twins;		/* copies of pages that are written */
 	uint64_t diffs;		/* pages of which differences went home */
 	uint64_t changed_bytes;	/* in them */
-	uint64_t diff_bytes;	/* of them, as they were sent */
+	uint64_t diff_bytes;	/* sent for them, with offsets and lengths */
 	uint64_t notices;	/* pages in write notices of this node */
 	uint64_t acquires;
 	uint64_t remote_acquires;	/* that another node was asked for */

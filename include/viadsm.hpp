@@ -10,19 +10,40 @@
 #define _VIADSM_HPP
 
 #include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <new>
 #include <type_traits>
 #include <viadsm.h>
 
 namespace dsm {
 
-/* This process is a node as long as it lives: one, in main(). */
+/* This process is a node as long as it lives: one, in main(). Where an exception
+ * ends it, dsm_exit() is not called: the others would wait in it, or meet it in
+ * another barrier. The process is to end then, and the others end with it.
+ */
 class node {
 public:
-	node() { dsm_init(); }
-	~node() { dsm_exit(); }
+	node() : thrown_(thrown()) { dsm_init(); }
+	~node()
+	{
+		if (thrown() == thrown_)
+			dsm_exit();
+	}
 	node(const node &) = delete;
 	node &operator=(const node &) = delete;
+
+private:
+	static int thrown()
+	{
+#if __cplusplus >= 201703L
+		return std::uncaught_exceptions();
+#else
+		return std::uncaught_exception();
+#endif
+	}
+
+	int thrown_;
 };
 
 inline unsigned int rank() { return dsm_rank(); }
@@ -52,10 +73,10 @@ template <typename T> class array {
 public:
 	/* At home in equal blocks. */
 	explicit array(std::size_t count)
-		: first_(checked(dsm_malloc(count * sizeof(T)))), count_(count) {}
+		: first_(checked(dsm_malloc(bytes(count)))), count_(count) {}
 	/* At home at one node. */
 	array(std::size_t count, unsigned int home)
-		: first_(checked(dsm_malloc_at(count * sizeof(T), home))),
+		: first_(checked(dsm_malloc_at(bytes(count), home))),
 		  count_(count) {}
 
 	T &operator[](std::size_t i) const { return first_[i]; }
@@ -79,6 +100,12 @@ public:
 	}
 
 private:
+	static std::size_t bytes(std::size_t count)
+	{
+		if (count > SIZE_MAX / sizeof(T))
+			throw std::bad_alloc();
+		return count * sizeof(T);
+	}
 	static T *checked(void *p)
 	{
 		if (!p)
