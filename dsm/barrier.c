@@ -30,14 +30,15 @@ static void tell(struct node *n)
 		.who = b->last,
 	};
 	unsigned int to = (n->me + (1u << b->round)) % n->size;
-	uint32_t v[DSM_NODES], tail[TAIL(n)];
+	uint32_t v[DSM_NODES], word[DSM_NODES + 2];
+	struct words tail = { .word = word, .len = TAIL(n) };
 
 	memcpy(v, b->before, sizeof(v));
 	clock_join(v, n->known[to]);
-	memcpy(tail, b->join, n->size * sizeof(*tail));
-	tail[n->size] = n->pages.used;
-	tail[n->size + 1] = n->pages.order;
-	notes_send(n, to, v, &last, tail, TAIL(n));
+	memcpy(word, b->join, n->size * sizeof(*word));
+	word[n->size] = n->pages.used;
+	word[n->size + 1] = n->pages.order;
+	notes_send(n, to, v, &last, &tail);
 }
 
 /* Nodes that have come in step have allocated the same, or are about to. */

@@ -28,7 +28,7 @@ static void grant(struct node *n, uint32_t lock, unsigned int to,
 	memcpy(v, vc, sizeof(v));
 	clock_join(v, n->known[to]);
 	n->lock[lock].token = false;
-	notes_send(n, to, v, &last, NULL, 0);
+	notes_send(n, to, v, &last, NULL);
 }
 
 /* (8) */

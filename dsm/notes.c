@@ -62,9 +62,9 @@ static size_t record_len(const uint32_t *w)
 }
 
 void notes_send(struct node *n, unsigned int to, const uint32_t *v,
-		const struct dsm_msg *last, const uint32_t *tail, size_t words)
+		const struct dsm_msg *last, const struct words *tail)
 {
-	size_t more = words * sizeof(*tail), bytes, at;
+	size_t more = tail ? tail->len * sizeof(*tail->word) : 0, bytes, at;
 	struct dsm_msg *m = send_begin(n, MSG_NOTES, 0);
 	const uint32_t *w;
 
@@ -87,7 +87,7 @@ void notes_send(struct node *n, unsigned int to, const uint32_t *v,
 	m->round = last->round;
 	m->who = last->who;
 	if (more)
-		memcpy(m->data + m->len, tail, more);
+		memcpy(m->data + m->len, tail->word, more);
 	m->len += more;
 	send_msg(n, to, m);
 }
@@ -165,7 +165,7 @@ static void tell_slow(struct node *n)
 		if (k == n->me || n->told & 1u << k || !lags(n, k))
 			continue;
 		n->told |= 1u << k;
-		notes_send(n, k, n->known[k], &last, NULL, 0);
+		notes_send(n, k, n->known[k], &last, NULL);
 	}
 }
 

@@ -18,7 +18,7 @@ void notes_publish(struct node *n);
  * of this type, with these words behind the last notice.
  */
 void notes_send(struct node *n, unsigned int to, const uint32_t *v,
-		const struct dsm_msg *last, const uint32_t *tail, size_t words);
+		const struct dsm_msg *last, const struct words *tail);
 
 /* The words of a MSG_NOTES go into the sender's inbox. */
 bool notes_take(struct node *n, const struct dsm_msg *m);

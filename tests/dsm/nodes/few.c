@@ -8,7 +8,7 @@
 
 __typeof__(VipPostRecv) slow_post_recv;
 
-VIP_RETURN slow_post_recv(VIP_VI_HANDLE vi, VIP_DESCRIPTOR * d,
+VIP_RETURN slow_post_recv(VIP_VI_HANDLE vi, VIP_DESCRIPTOR *d,
 			  VIP_MEM_HANDLE handle)
 {
 	usleep(300);
