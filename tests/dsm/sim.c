@@ -145,6 +145,22 @@ static void take(struct sim *s, struct sim_node *n, unsigned int from)
 	free(m);
 }
 
+bool sim_views_fit(const struct sim *s)
+{
+	static const enum page_view fit[] = {
+		[PAGE_CLEAN] = VIEW_READ, [PAGE_DIRTY] = VIEW_WRITE,
+	};
+	const struct sim_node *n;
+
+	for (unsigned int i = 0; i < s->size; i++) {
+		n = s->at[i];
+		for (uint32_t page = 0; page < SIM_PAGES; page++)
+			if (n->view[page] != fit[n->state[page]])
+				return false;
+	}
+	return true;
+}
+
 bool sim_deliver(struct sim *s)
 {
 	struct { unsigned int node, from; bool read; } can[2 * 64];

@@ -45,6 +45,9 @@ uint32_t sim_draw(struct sim *s, uint32_t below);
 struct sim *sim_new(uint64_t seed, unsigned int size, bool rdma);
 void sim_free(struct sim *s);
 
+/* Each page's view is that of its state, by the table in node.h. */
+bool sim_views_fit(const struct sim *s);
+
 /* Something on the way arrives; false: nothing is. */
 bool sim_deliver(struct sim *s);
 
