@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
+#include <poll.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,23 +26,27 @@
 
 #include "common/version.h"
 
-#define LATER_SECONDS	5	/* for the others to say why they end */
+#define SAY_SECONDS	2	/* for others to say why they end */
+#define WAIT_SECONDS	5	/* for nodes to end, once they were asked */
+#define AGENT_SECONDS	2	/* for agents, behind their nodes */
 
 struct job {
 	unsigned int size, hosts;
 	char *host[DSM_MAX_NODES];
 	char *agent;
-	bool stats;
-	char name[32];
+	char self[PATH_MAX];
+	bool stats, keep;
 	pid_t pid[DSM_MAX_NODES];
 	int fd[DSM_MAX_NODES];		/* statistics of a node */
+	int rope[DSM_MAX_NODES];	/* standard input of an agent */
 	unsigned int left;
 	int status;
+	bool stopped;			/* this program, by a signal */
 	bool killed;			/* nodes, by this program */
+	sigset_t signals, before;	/* blocked now: wait_signal() */
 };
 
 static struct job job = { .size = 2, .agent = "ssh" };
-static volatile sig_atomic_t stop;
 
 static void usage(void)
 {
@@ -53,6 +61,7 @@ static void usage(void)
 	       "      --fetch WAY      pages by read (RDMA Read) or ask (messages);\n"
 	       "                       default: by the NIC\n"
 	       "      --spin LOOKS     looks for an event before a wait sleeps\n"
+	       "      --keep           for agents: the program ends with its input\n"
 	       "  -h, --help           show this text\n"
 	       "  -V, --version        " VERSION_HELP "\n", DSM_MAX_NODES);
 }
@@ -98,6 +107,8 @@ static void split_hosts(char *text)
 			     DSM_MAX_NODES);
 		job.host[job.hosts++] = h;
 	}
+	if (!job.hosts)
+		fail("hosts: there is none in the list\n        name one or more, with commas between them");
 }
 
 static void set_number(const char *name, unsigned int value)
@@ -109,63 +120,158 @@ static void set_number(const char *name, unsigned int value)
 }
 
 static const char *const passed[] = {
-	"VIADSM_JOB", "VIADSM_SIZE", "VIADSM_RANK", "VIADSM_NIC",
+	"VIADSM_SIZE", "VIADSM_RANK", "VIADSM_NIC",
 	"VIADSM_MEMORY", "VIADSM_FAULTS", "VIADSM_FETCH", "VIADSM_SPIN",
 	"VIADSM_HOSTS",
 };
 
-/* AGENT HOST env NAME=VALUE... PROGRAM ARGUMENT... */
+/* The words of a command: a list that grows, with NULL at its end. */
+struct words {
+	char **word;
+	size_t count;
+};
+
+static void add_word(struct words *w, const char *word)
+{
+	char *copy = strdup(word);
+	char **more = realloc(w->word, (w->count + 2) * sizeof(*more));
+
+	if (!copy || !more)
+		fail("no memory for a command\n        give it fewer words");
+	more[w->count++] = copy;
+	more[w->count] = NULL;
+	w->word = more;
+}
+
+/* As one word of a shell, since ssh joins its words for one. */
+static void add_quoted(struct words *w, const char *word)
+{
+	char *quoted, *to;
+
+	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789@%+=:,./_-")]) {
+		add_word(w, word);
+		return;
+	}
+	quoted = malloc(4 * strlen(word) + 3);
+	if (!quoted)
+		fail("no memory for a command\n        give it fewer words");
+	to = quoted;
+	*to++ = '\'';
+	for (; *word; word++)
+		if (*word == '\'')
+			to = stpcpy(to, "'\\''");
+		else
+			*to++ = *word;
+	strcpy(to, "'");
+	add_word(w, quoted);
+	free(quoted);
+}
+
+/* AGENT HOST env NAME=VALUE... viadsm --keep PROGRAM ARGUMENT... */
 static void run_by_agent(const char *host, char **program)
 {
-	enum { MOST = sizeof(passed) / sizeof(*passed) };
-	char *words[16 + MOST + 256], *pair;
-	size_t n = 0;
+	struct words words = { 0 };
+	char *pair;
 
-	for (char *w = strtok(job.agent, " "); w && n < 12;
-	     w = strtok(NULL, " "))
-		words[n++] = w;
-	words[n++] = (char *)host;
-	words[n++] = "env";
-	for (size_t i = 0; i < MOST; i++)
+	for (char *w = strtok(job.agent, " "); w; w = strtok(NULL, " "))
+		add_word(&words, w);
+	if (!words.count)
+		fail("agent: it has no name\n        name another agent: -a COMMAND");
+	add_word(&words, host);
+	add_word(&words, "env");
+	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
 		if (getenv(passed[i]) &&
 		    asprintf(&pair, "%s=%s", passed[i], getenv(passed[i])) > 0)
-			words[n++] = pair;
-	for (int i = 0; program[i] && i < 256; i++)
-		words[n++] = program[i];
-	words[n] = NULL;
-	execvp(words[0], words);
-	fail("%s: %s\n        name another agent: -a COMMAND", words[0],
+			add_quoted(&words, pair);
+	add_quoted(&words, job.self);
+	add_word(&words, "--keep");
+	for (; *program; program++)
+		add_quoted(&words, *program);
+	execvp(words.word[0], words.word);
+	fail("%s: %s\n        name another agent: -a COMMAND", words.word[0],
 	     strerror(errno));
+}
+
+static void run_program(char **program)
+{
+	execvp(program[0], program);
+	fail("%s: %s\n        give the path of a program", program[0],
+	     strerror(errno));
+}
+
+/* A child's standard input: `fd`, or nothing where that is -1. */
+static void set_input(int fd)
+{
+	if (fd < 0)
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || dup2(fd, STDIN_FILENO) < 0)
+		fail("standard input: %s", strerror(errno));
+}
+
+/* The agent's standard input is the job's name, which ps(1) shall not show, and
+ * ends when this program ends or says so: viadsm --keep, on the other host,
+ * ends its node then.
+ */
+static int new_rope(unsigned int rank)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) ||
+	    dprintf(ends[1], "%s\n", getenv("VIADSM_JOB")) < 0)
+		fail("pipe: %s", strerror(errno));
+	job.rope[rank] = ends[1];
+	return ends[0];
+}
+
+static pid_t start_process(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid < 0)
+		fail("fork: %s\n        start fewer nodes", strerror(errno));
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(2);
+	sigprocmask(SIG_SETMASK, &job.before, NULL);
+	return 0;
 }
 
 static void start(unsigned int rank, char **program)
 {
-	int pipes[2] = { -1, -1 };
-	pid_t parent = getpid();
+	int pipes[2] = { -1, -1 }, input = -1;
 
 	if (job.stats && pipe2(pipes, O_CLOEXEC))
 		fail("pipe: %s", strerror(errno));
+	if (job.stats)	/* a child of the node may keep the other end */
+		fcntl(pipes[0], F_SETFL, O_NONBLOCK);
 	job.fd[rank] = pipes[0];
-	job.pid[rank] = fork();
-	if (job.pid[rank] < 0)
-		fail("fork: %s\n        start fewer nodes", strerror(errno));
+	job.rope[rank] = -1;
+	if (job.hosts)
+		input = new_rope(rank);
+	job.pid[rank] = start_process();
 	if (job.pid[rank]) {
-		close(pipes[1]);
+		if (pipes[1] >= 0)
+			close(pipes[1]);
+		if (input >= 0)
+			close(input);
 		return;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(2);
 	set_number("VIADSM_RANK", rank);
+	if (job.hosts) {
+		set_input(input);
+		run_by_agent(job.host[rank % job.hosts], program);
+	}
+	if (rank)
+		set_input(-1);
 	if (job.stats) {
 		fcntl(pipes[1], F_SETFD, 0);
 		set_number("VIADSM_STATS_FD", pipes[1]);
 	}
-	if (job.hosts)
-		run_by_agent(job.host[rank % job.hosts], program);
-	execvp(program[0], program);
-	fail("%s: %s\n        give the path of a program", program[0],
-	     strerror(errno));
+	run_program(program);
 }
 
 static void kill_all(int sig)
@@ -176,30 +282,65 @@ static void kill_all(int sig)
 			kill(job.pid[i], sig);
 }
 
-static void on_signal(int sig)
+static double now(void)
 {
-	stop = sig;
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* SIGINT, SIGTERM or SIGHUP, when one has come; 0 for the end of a child, or of the
+ * seconds. For ever, if these are negative.
+ */
+static int wait_signal(double seconds)
+{
+	struct timespec time = { .tv_sec = (time_t)seconds };
+	int sig;
+
+	time.tv_nsec = (seconds - (double)time.tv_sec) * 1e9;
+	do
+		sig = sigtimedwait(&job.signals, NULL,
+				   seconds < 0 ? NULL : &time);
+	while (sig < 0 && errno == EINTR);
+	return sig < 0 || sig == SIGCHLD ? 0 : sig;
+}
+
+/* Nodes of this host by a signal; those elsewhere end with their agents'
+ * standard input.
+ */
+static void ask_to_end(void)
+{
+	job.killed = true;
+	if (!job.hosts)
+		kill_all(SIGTERM);
+	for (unsigned int i = 0; i < job.size; i++) {
+		if (job.rope[i] >= 0)
+			close(job.rope[i]);
+		job.rope[i] = -1;
+	}
 }
 
 /* The node that ended, or -1 where none has yet. */
-static int reap(int flags, int *status)
+static int reap(int *status)
 {
-	pid_t pid = waitpid(-1, status, flags);
+	pid_t pid;
 
-	if (pid <= 0)
-		return -1;
-	for (unsigned int i = 0; i < job.size; i++)
-		if (job.pid[i] == pid) {
-			job.pid[i] = 0;
-			job.left--;
-			return i;
-		}
+	while ((pid = waitpid(-1, status, WNOHANG)) > 0)
+		for (unsigned int i = 0; i < job.size; i++)
+			if (job.pid[i] == pid) {
+				job.pid[i] = 0;
+				job.left--;
+				return i;
+			}
 	return -1;
 }
 
 static void ended(int rank, int status)
 {
-	if (WIFSIGNALED(status) && job.killed)
+	if (job.killed && (WIFSIGNALED(status) ||
+			   WEXITSTATUS(status) == 128 + SIGTERM ||
+			   WEXITSTATUS(status) == 128 + SIGKILL))
 		return;
 	if (WIFSIGNALED(status))
 		fprintf(stderr, "viadsm: node %d ended by signal %d (%s)\n",
@@ -214,51 +355,143 @@ static void ended(int rank, int status)
 						   WEXITSTATUS(status);
 }
 
-/* The others have some seconds to say why they end, too. */
-static void end_others(void)
+static void reap_all(void)
 {
-	struct timespec pause = { .tv_nsec = 20000000 };
 	int status, rank;
 
-	for (int i = 0; job.left && i < LATER_SECONDS * 50; i++) {
-		rank = reap(WNOHANG, &status);
-		if (rank >= 0)
-			ended(rank, status);
-		else
-			nanosleep(&pause, NULL);
-		if (stop || i == LATER_SECONDS * 25)
-			kill_all(SIGTERM);
-	}
-	if (job.left)
-		kill_all(SIGKILL);
-	while (job.left && reap(0, &status) >= 0)
-		;
+	while (job.left && (rank = reap(&status)) >= 0)
+		ended(rank, status);
 }
 
+/* Until all have ended, these seconds are over, or a signal comes; where they
+ * are negative, until one node has failed.
+ */
+static bool all_end_in(double seconds)
+{
+	double end = now() + seconds, left;
+	int sig;
+
+	for (;;) {
+		reap_all();
+		left = end - now();
+		if (!job.left)
+			return true;
+		if (seconds < 0 ? job.status : left <= 0)
+			return false;
+		sig = wait_signal(seconds < 0 ? -1 : left);
+		if (!sig)
+			continue;
+		job.stopped = true;
+		if (!job.status)
+			job.status = 128 + sig;
+		return false;
+	}
+}
+
+/* When a node has failed the others have some seconds to say why they end.
+ * A second signal ends them at once.
+ */
 static void wait_all(void)
 {
-	int status, rank;
+	if (all_end_in(-1) || (!job.stopped && all_end_in(SAY_SECONDS)))
+		return;
+	ask_to_end();
+	if (all_end_in(WAIT_SECONDS + (job.hosts ? AGENT_SECONDS : 0)))
+		return;
+	kill_all(SIGKILL);
+	while (job.left) {
+		wait_signal(1);
+		reap_all();
+	}
+}
 
-	while (job.left && !job.status && !stop) {
-		rank = reap(0, &status);
-		if (rank >= 0)
-			ended(rank, status);
-		else if (errno == ECHILD)
-			break;
+/* Block signals, which wait_signal() takes. nohup stays as it is. */
+static void block_signals(void)
+{
+	struct sigaction hangup;
+
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&job.signals);
+	sigaddset(&job.signals, SIGINT);
+	sigaddset(&job.signals, SIGTERM);
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+		sigaddset(&job.signals, SIGHUP);
+	sigaddset(&job.signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &job.signals, &job.before);
+}
+
+/* True: standard input is at its end, or a signal asks to end. */
+static bool told_to_end(int signals, int ms)
+{
+	struct pollfd fd[2] = {
+		{ .fd = ms < 0 ? STDIN_FILENO : -1, .events = POLLIN },
+		{ .fd = signals, .events = POLLIN },
+	};
+	struct signalfd_siginfo info = { .ssi_signo = SIGCHLD };
+	char c;
+
+	if (poll(fd, 2, ms) <= 0)
+		return false;
+	if (fd[1].revents && read(signals, &info, sizeof(info)) > 0 &&
+	    info.ssi_signo != SIGCHLD)
+		return true;
+	return fd[0].revents && read(STDIN_FILENO, &c, 1) <= 0;
+}
+
+static void read_job(void)
+{
+	char name[64] = "";
+	size_t n = 0;
+
+	while (n < sizeof(name) && read(STDIN_FILENO, name + n, 1) == 1 &&
+	       name[n] != '\n')
+		n++;
+	if (n == sizeof(name) || name[n] != '\n')
+		fail("there is no standard input, whose end ends the node\n        use an agent that passes it on: -a COMMAND");
+	name[n] = 0;
+	setenv("VIADSM_JOB", name, 1);
+}
+
+/* On another host: the program ends when standard input does, since signals do
+ * not come through ssh. It and its children are a process group.
+ */
+static int keep(char **program)
+{
+	int signals = signalfd(-1, &job.signals, SFD_CLOEXEC), status;
+	double end = 0;
+	pid_t pid;
+
+	if (signals < 0)
+		fail("signalfd: %s", strerror(errno));
+	read_job();
+	pid = start_process();
+	setpgid(pid, pid);
+	if (!pid) {
+		set_input(-1);
+		run_program(program);
 	}
-	if (stop) {
-		kill_all(SIGTERM);
-		job.status = 128 + stop;
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		if (end > 0 && now() >= end)
+			kill(-pid, SIGKILL);
+		if (!told_to_end(signals, end > 0 ? 100 : -1) || end > 0)
+			continue;
+		kill(-pid, SIGTERM);
+		end = now() + WAIT_SECONDS;
 	}
-	if (job.left)
-		end_others();
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	if (end <= 0)
+		fprintf(stderr, "viadsm: node %s ended by signal %d (%s)\n",
+			getenv("VIADSM_RANK"), WTERMSIG(status),
+			strsignal(WTERMSIG(status)));
+	return 128 + WTERMSIG(status);
 }
 
 static void print_stats(void)
 {
 	struct dsm_stats s;
 
-	fprintf(stderr, "node   faults:r        w  fetches    diffs  changed KiB     sent KiB messages     ms: faults   locks barriers\n");
+	fprintf(stderr, "node   faults:r        w  fetches    diffs  bytes: changed    sent home     all sent messages     ms: faults   locks barriers\n");
 	for (unsigned int i = 0; i < job.size; i++) {
 		if (read(job.fd[i], &s, sizeof(s)) != sizeof(s)) {
 			fprintf(stderr, "%4u   none: it did not come to dsm_exit()\n",
@@ -266,36 +499,60 @@ static void print_stats(void)
 			continue;
 		}
 		fprintf(stderr, "%4u %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8"
-			PRIu64 " %12" PRIu64 " %12" PRIu64 " %8" PRIu64
-			" %14" PRIu64 " %7" PRIu64 " %8" PRIu64 "\n",
+			PRIu64 " %15" PRIu64 " %12" PRIu64 " %12" PRIu64
+			" %8" PRIu64 " %14" PRIu64 " %7" PRIu64 " %8" PRIu64 "\n",
 			i, s.read_faults, s.write_faults, s.fetches, s.diffs,
-			s.changed_bytes / 1024, s.sent_bytes / 1024, s.messages,
+			s.changed_bytes, s.diff_bytes, s.sent_bytes, s.messages,
 			s.fault_ns / 1000000, s.lock_ns / 1000000,
 			s.barrier_ns / 1000000);
 	}
 }
 
-static void prepare(void)
+static void set_hosts(void)
 {
-	char list[4096] = "";
+	size_t bytes = 1;
+	char *list, *to;
 
-	if (job.hosts && job.stats)
-		fail("-s shows nodes of this host alone\n        leave out -s, or -H");
-	if (job.hosts)
-		for (unsigned int i = 0; i < job.size; i++)
-			snprintf(list + strlen(list),
-				 sizeof(list) - strlen(list), "%s%s",
-				 i ? "," : "", job.host[i % job.hosts]);
-	else if (!getenv("VIADSM_NIC"))
-		setenv("VIADSM_NIC", "shm:0", 1);
+	for (unsigned int i = 0; i < job.size && job.hosts; i++)
+		bytes += strlen(job.host[i % job.hosts]) + 1;
+	to = list = calloc(1, bytes);
+	if (!list)
+		fail("no memory for the list of hosts");
+	for (unsigned int i = 0; i < job.size && job.hosts; i++)
+		to += sprintf(to, "%s%s", i ? "," : "",
+			      job.host[i % job.hosts]);
 	setenv("VIADSM_HOSTS", list, 1);
-	snprintf(job.name, sizeof(job.name), "dsm%lx.%x", (long)time(NULL),
-		 getpid());
-	setenv("VIADSM_JOB", job.name, 1);
-	set_number("VIADSM_SIZE", job.size);
+	free(list);
 }
 
-enum { OPT_FAULTS = 256, OPT_FETCH, OPT_SPIN };
+/* A name that nobody can guess. */
+static void set_job(void)
+{
+	unsigned char random[16];
+	char name[2 + 2 * sizeof(random)] = "d";
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		fail("getrandom: %s", strerror(errno));
+	for (size_t i = 0; i < sizeof(random); i++)
+		sprintf(name + 1 + 2 * i, "%02x", random[i]);
+	setenv("VIADSM_JOB", name, 1);
+}
+
+static void prepare(void)
+{
+	if (job.hosts && job.stats)
+		fail("-s shows nodes of this host alone\n        leave out -s, or -H");
+	if (readlink("/proc/self/exe", job.self, sizeof(job.self) - 1) < 0)
+		fail("/proc/self/exe: %s\n        mount /proc", strerror(errno));
+	if (!job.hosts && !getenv("VIADSM_NIC"))
+		setenv("VIADSM_NIC", "shm:0", 1);
+	set_hosts();
+	set_job();
+	set_number("VIADSM_SIZE", job.size);
+	unsetenv("VIADSM_STATS_FD");
+}
+
+enum { OPT_FAULTS = 256, OPT_FETCH, OPT_SPIN, OPT_KEEP };
 
 static const struct option longs[] = {
 	{ "nodes", required_argument, NULL, 'n' },
@@ -307,6 +564,7 @@ static const struct option longs[] = {
 	{ "faults", required_argument, NULL, OPT_FAULTS },
 	{ "fetch", required_argument, NULL, OPT_FETCH },
 	{ "spin", required_argument, NULL, OPT_SPIN },
+	{ "keep", no_argument, NULL, OPT_KEEP },
 	{ "help", no_argument, NULL, 'h' },
 	VERSION_LONG,
 	{ }
@@ -338,6 +596,7 @@ static void take_option(int c)
 		set_number("VIADSM_SPIN",
 			   number(optarg, "spin", 0, 100000000));
 		break;
+	case OPT_KEEP: job.keep = true; break;
 	case 'h': usage(); exit(0);
 	case OPT_VERSION: print_version("viadsm");
 	default: fail("see viadsm -h");
@@ -346,7 +605,6 @@ static void take_option(int c)
 
 int main(int argc, char **argv)
 {
-	struct sigaction act = { .sa_handler = on_signal };
 	int c;
 
 	while ((c = getopt_long(argc, argv, "+n:d:m:sH:a:hV", longs,
@@ -354,9 +612,10 @@ int main(int argc, char **argv)
 		take_option(c);
 	if (optind == argc)
 		fail("no program\n        see viadsm -h");
+	block_signals();
+	if (job.keep)
+		return keep(argv + optind);
 	prepare();
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
 	for (unsigned int i = 0; i < job.size; i++) {
 		start(i, argv + optind);
 		job.left++;
