@@ -4,10 +4,11 @@
 import os
 
 from common import TOOLS
-from fabric import RSH, shells
+from fabric import shells
 from labkit.base import BUILD, ROOT
 from runner import StepFailed
 
+RSH = os.path.join(ROOT, "tests/dsm/rsh")
 TOLD = os.path.join(ROOT, "tests/dsm/told")
 RULES = ("counter", "writers", "threads", "touch")
 # A program of another size than by default, and what it is given.
