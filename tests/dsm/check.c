@@ -19,6 +19,8 @@
 #include "model.h"
 #include "sim.h"
 
+#define STEPS_MOST	200000	/* of a run: ten times the longest one */
+
 enum act { NOTHING, READ, WRITE, ACQUIRE, RELEASE, BARRIER, END };
 /* Any place at any time; places behind locks; places that threads own in turn. */
 enum style { RACES, LOCKED, OWNED, STYLES };
@@ -269,7 +271,7 @@ static void begin(struct run *r, uint64_t seed)
 /* Messages are slow in some runs, and quick in others. */
 static const char *run(struct run *r, uint64_t seed)
 {
-	unsigned int quick;
+	unsigned int quick, steps = 0;
 	bool moved;
 
 	begin(r, seed);
@@ -283,6 +285,8 @@ static const char *run(struct run *r, uint64_t seed)
 			r->wrong = r->sim->wrong;
 		if (!r->wrong && !sim_views_fit(r->sim))
 			r->wrong = "a page's view is not that of its state";
+		if (++steps == STEPS_MOST && !r->wrong)
+			r->wrong = "a run does not end";
 	} while (moved && !r->wrong);
 	for (unsigned int i = 0; i < r->threads && !r->wrong; i++)
 		if (r->thread[i].act != END)

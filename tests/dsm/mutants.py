@@ -3,7 +3,9 @@
 """Does dsmcheck notice a protocol that is broken?
 
 Each mutant is one edit of dsm/, named by the invariant of dsm/node.h that it
-breaks.  dsmcheck is built of it, and must fail; the protocol as it is must not.
+breaks.  dsmcheck is built of it, and must name a seed that shows it, within
+seconds; neither a crash nor a run without end counts.  The protocol as it is
+must pass.
 
     mutants.py [WORD]    those with WORD in their reason
 """
@@ -18,6 +20,7 @@ import tempfile
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
 CHECK = ("check.c", "model.c", "sim.c")
 RUNS = "500"
+SECONDS = 120    # of a loaded host; two at most, else
 
 # file of dsm/, what stands there once, what is put in its place, why it is wrong
 MUTANTS = (
@@ -105,14 +108,16 @@ def found(mutant, objects):
         subprocess.run([os.environ.get("CC", "cc"), "-o", check, *objects.values()],
                        check=True)
         try:
-            done = subprocess.run([check, "-n", RUNS], timeout=60 if not mutant else 8,
-                                  text=True, errors="replace", stdout=subprocess.PIPE)
+            done = subprocess.run([check, "-n", RUNS], timeout=SECONDS, text=True,
+                                  errors="replace", stdout=subprocess.PIPE)
         except subprocess.TimeoutExpired:
-            return ("takes for ever", "") if not mutant else (None, "no end")
-    said = (done.stdout or "").split("\n")[0] or f"status {done.returncode}"
-    if bool(mutant) == bool(done.returncode):
+            return "takes for ever", ""
+    said = done.stdout.split("\n")[0]
+    if not mutant:
+        return (None if done.returncode == 0 else "fails"), said
+    if done.returncode == 1 and re.match(r"seed \d+: ", said):
         return None, said
-    return "not found", said
+    return "not found", f"status {done.returncode}: {said}"
 
 
 def main(words):
