@@ -162,6 +162,41 @@ static void dies(void)
 		dsm_barrier();
 }
 
+/* The others wait for a lock that the dead one holds. */
+static void holder(void)
+{
+	if (dsm_rank() == dsm_size() - 1)
+		dsm_acquire(5);
+	dsm_barrier();
+	if (dsm_rank() == dsm_size() - 1)
+		kill(getpid(), SIGKILL);
+	dsm_acquire(5);
+	_exit(0);
+}
+
+/* The others wait for a page whose home is dead. */
+static void home(void)
+{
+	volatile char *p = dsm_malloc_at(PAGE, dsm_size() - 1);
+
+	dsm_barrier();
+	if (dsm_rank() == dsm_size() - 1)
+		kill(getpid(), SIGKILL);
+	usleep(100000);
+	(void)*p;
+	_exit(0);
+}
+
+/* The others are in dsm_exit(). */
+static void last(void)
+{
+	dsm_barrier();
+	if (dsm_rank() == dsm_size() - 1) {
+		usleep(100000);
+		kill(getpid(), SIGKILL);
+	}
+}
+
 static void leaves(void)
 {
 	if (dsm_rank() == dsm_size() - 1)
@@ -217,20 +252,22 @@ static void on_alarm(int sig)
 	*shared = 1;	/* a page of another node's, invalid here */
 }
 
-/* A handler interrupts dsm_barrier() and touches shared memory. It ends in a
- * message, or the page is fetched where it came between two calls.
+/* A handler interrupts calls and touches shared memory. It ends in a message,
+ * or the page is fetched where it came between two calls; so it comes until it
+ * has met one, at most for 8 s.
  */
 static void handler(void)
 {
 	struct itimerspec soon = { .it_value.tv_nsec = 1 };
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL,
 				  .sigev_signo = SIGUSR1 };
+	time_t end = time(NULL) + 8;
 	timer_t timer;
 
 	shared = dsm_malloc_at(PAGE, 0);
 	signal(SIGUSR1, on_alarm);
 	timer_create(CLOCK_MONOTONIC, &event, &timer);
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; time(NULL) < end; i++) {
 		soon.it_value.tv_nsec = 1 + i * 37 % 20000;
 		if (dsm_rank())
 			timer_settime(timer, 0, &soon, NULL);
@@ -239,15 +276,26 @@ static void handler(void)
 	}
 }
 
-/* A fault that is none of ours has its old end. */
+/* A fault that is none of ours has its old end: of no address, and behind the
+ * last allocation. Who comes behind it ends with 0.
+ */
 static void elsewhere(void)
 {
 	volatile char *p = NULL;
 
 	dsm_barrier();
-	if (!dsm_rank())
-		*(volatile char *)((char *)dsm_malloc(PAGE) + PAGE) = 1;
 	*p = 1;
+	_exit(0);
+}
+
+static void behind(void)
+{
+	volatile char *p = dsm_malloc(PAGE);
+
+	*p = 1;
+	dsm_barrier();
+	p[PAGE] = 1;
+	_exit(0);
 }
 
 static void locks(void)
@@ -264,6 +312,8 @@ static const struct {
 	{ "threads", threads }, { "touch", touch }, { "memory", memory },
 	{ "child", child }, { "dies", dies }, { "leaves", leaves },
 	{ "handler", handler }, { "elsewhere", elsewhere }, { "locks", locks },
+	{ "behind", behind }, { "holder", holder }, { "home", home },
+	{ "last", last },
 };
 
 int main(int argc, char **argv)
