@@ -1,18 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * dsmbars: what a fault, a release, a lock that stays and a barrier take:
- * medians, in microseconds, of node 0. Started by viadsm.
+ * dsmbars [LIMIT]: what a fault, a release, a hand-over of a lock and a barrier
+ * take between two nodes, beside a message and an RDMA Read of the same NIC in
+ * the same run: medians, in microseconds, of node 0. Started by viadsm -n 2.
+ * Status 1 where a figure is more than LIMIT times its bar.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <viadsm.h>
 
+#include "bare.h"
+
 #define PAGE	4096u
 #define PAGES	512u
-#define TURNS	2000
+#define TURNS	1000
+#define HOLD_NS	200000	/* the other node asks for the lock meanwhile */
 
-static double us[TURNS];
+struct times {
+	double us[3 * PAGES + TURNS];
+	int count;
+};
+
+static struct times samples, read_us, round_us;
+static double message, bare_read, limit;
+static int failed;
 
 static double now(void)
 {
@@ -22,6 +36,11 @@ static double now(void)
 	return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
 }
 
+static void take(struct times *t, double us)
+{
+	t->us[t->count++] = us;
+}
+
 static int by_size(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -29,21 +48,69 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void show(const char *what, int count)
+/* Takes them away. */
+static double median(struct times *t)
 {
-	qsort(us, count, sizeof(*us), by_size);
-	if (!dsm_rank())
-		printf("%-40s %8.2f us\n", what, us[count / 2]);
+	int count = t->count;
+
+	t->count = 0;
+	qsort(t->us, count, sizeof(*t->us), by_size);
+	return count ? t->us[count / 2] : 0;
 }
 
-/* The home of the pages is the last node, which waits in a barrier. */
+static void judge(double ratio, double bar, const char *of)
+{
+	printf(", %.2f %s; bar %.1f", ratio, of, bar);
+	if (ratio <= bar)
+		return;
+	printf(", missed");
+	if (limit && ratio > bar * limit)
+		failed = 1;
+}
+
+/* Beside its bar, so many times `unit`, where there is one. */
+static void show(const char *what, double unit, double bar, const char *of)
+{
+	double us = median(&samples);
+
+	if (dsm_rank())
+		return;
+	printf("%-34s %8.2f us", what, us);
+	if (unit > 0)
+		judge(us / unit, bar, of);
+	printf("\n");
+}
+
+/* Both nodes call it; node 1 answers. */
+static void bare(void)
+{
+	for (int i = 0; i < TURNS; i++) {
+		double start = now();
+
+		bare_round();
+		take(&round_us, now() - start);
+	}
+	for (int i = 0; i < TURNS && !dsm_rank(); i++) {
+		double start = now();
+
+		bare_read_page();
+		take(&read_us, now() - start);
+	}
+	bare_round();	/* node 1 has waited for it */
+	message = median(&round_us) / 2;
+	bare_read = median(&read_us);
+	if (!dsm_rank())
+		printf("%-34s %8.2f us\n%-34s %8.2f us\n",
+		       "a message of 64 bytes, bare", message,
+		       "an RDMA Read of 4 KiB, bare", bare_read);
+	dsm_barrier();
+}
+
+/* The home of the pages is node 1, which waits in a barrier. */
 static void faults(volatile unsigned char *p)
 {
-	unsigned int writer = dsm_size() - 1;
-	int n = 0;
-
 	for (int turn = 0; turn < 3; turn++) {
-		if (dsm_rank() == writer)
+		if (dsm_rank())
 			for (size_t i = 0; i < PAGES; i++)
 				p[i * PAGE]++;
 		dsm_barrier();
@@ -51,19 +118,18 @@ static void faults(volatile unsigned char *p)
 			double start = now();
 
 			(void)p[i * PAGE];
-			us[n++] = now() - start;
+			take(&samples, now() - start);
 		}
 		dsm_barrier();
 	}
-	show("fault, fetch of a page and map", dsm_rank() ? 1 : n);
-	n = 0;
+	show("a fault: fetch of a page and map", bare_read, 3, "RDMA Reads");
 	for (size_t i = 0; i < PAGES && !dsm_rank(); i++) {
 		double start = now();
 
 		p[i * PAGE]++;
-		us[n++] = now() - start;
+		take(&samples, now() - start);
 	}
-	show("first write of a page (twin)", dsm_rank() ? 1 : n);
+	show("the first write of a page (twin)", 0, 0, "");
 	dsm_barrier();
 }
 
@@ -77,25 +143,57 @@ static void releases(volatile unsigned char *p)
 		p[0]++;
 		start = now();
 		dsm_release(0);
-		us[i] = now() - start;
+		take(&samples, now() - start);
 	}
-	show("release of a page with one change", dsm_rank() ? 1 : TURNS);
+	show("a release of a page with a change", 0, 0, "");
 	dsm_barrier();
 }
 
-/* Mostly a node takes again the lock that it has just released: this is no
- * figure of a hand-over, in which two nodes alternate.
- */
-static void own_lock(void)
+/* Another node was asked for the lock. */
+static bool acquired_from_other(unsigned int lock)
 {
-	double start = now();
+	struct dsm_stats before, after;
 
-	for (int i = 0; i < TURNS && dsm_rank() < 2; i++) {
-		dsm_acquire(2);
+	dsm_stats(&before);
+	dsm_acquire(lock);
+	dsm_stats(&after);
+	return after.remote_acquires > before.remote_acquires;
+}
+
+/* The nodes hold a lock in turn, since each asks for it while the other holds
+ * it. From its release to its next grant a node waits for two hand-overs and
+ * the other's hold. Turns in which a node took the lock back at once do not
+ * count, and are counted.
+ */
+static void hand_over(double *hold)
+{
+	const struct timespec pause = { .tv_nsec = HOLD_NS };
+	double released = 0, granted, mine;
+	int kept = 0;
+
+	for (int i = 0; i < TURNS; i++) {
+		if (!acquired_from_other(2))
+			kept++;
+		else if (released)
+			take(&samples, now() - released);
+		granted = now();
+		nanosleep(&pause, NULL);
+		released = now();
+		take(&read_us, released - granted);
 		dsm_release(2);
 	}
-	us[0] = (now() - start) / TURNS;
-	show("acquire and release, two nodes at once", 1);
+	mine = median(&read_us);
+	hold[dsm_rank()] = mine;
+	dsm_barrier();
+	for (int i = 0; i < samples.count; i++)
+		samples.us[i] = (samples.us[i] - hold[!dsm_rank()]) / 2;
+	show("a lock's hand-over, alternating", message, 2.5, "messages");
+	if (!dsm_rank() && kept > 1)
+		printf("%-34s %8d turns of %d\n", "  the lock stayed", kept, TURNS);
+	if (kept > TURNS / 2) {
+		printf("node %u: the nodes did not alternate\n", dsm_rank());
+		failed = 1;
+	}
 	dsm_barrier();
 }
 
@@ -105,21 +203,58 @@ static void barriers(void)
 		double start = now();
 
 		dsm_barrier();
-		us[i] = now() - start;
+		take(&samples, now() - start);
 	}
-	show("barrier", TURNS);
+	show("a barrier", message, 2.5, "messages");
 }
 
-int main(void)
+/* Every other double of a page that has its home elsewhere, as red-black
+ * relaxation changes them.
+ */
+static void changes(unsigned char *p)
+{
+	struct dsm_stats before, after;
+	double *d = (double *)p;
+
+	dsm_stats(&before);
+	for (int turn = 0; turn < 4; turn++) {
+		for (size_t i = turn % 2; i < PAGES * PAGE / 8 && !dsm_rank();
+		     i += 2)
+			d[i] = 1.0 / (double)(i + 3 + turn / 2);
+		dsm_barrier();
+	}
+	dsm_stats(&after);
+	if (dsm_rank())
+		return;
+	printf("%-34s %8llu KiB", "bytes sent home, every other double",
+	       (unsigned long long)(after.diff_bytes - before.diff_bytes) / 1024);
+	judge((double)(after.diff_bytes - before.diff_bytes) /
+	      (double)(after.changed_bytes - before.changed_bytes), 1.3,
+	      "of the bytes changed");
+	printf("\n");
+}
+
+int main(int argc, char **argv)
 {
 	unsigned char *p;
+	double *hold;
 
+	limit = argc > 1 ? atof(argv[1]) : 0;
+	bare_note();
 	dsm_init();
-	p = dsm_malloc_at(PAGES * PAGE, dsm_size() - 1);
+	if (dsm_size() != 2) {
+		fprintf(stderr, "dsmbars is for two nodes: viadsm -n 2\n");
+		return 2;
+	}
+	p = dsm_malloc_at(PAGES * PAGE, 1);
+	hold = dsm_malloc_at(PAGE, 0);
+	bare_open(dsm_rank());
+	bare();
 	faults(p);
 	releases(p);
-	own_lock();
+	hand_over(hold);
 	barriers();
+	changes(p);
 	dsm_exit();
-	return 0;
+	return failed;
 }
