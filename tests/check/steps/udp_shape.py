@@ -3,6 +3,7 @@
 cards split and join TCP's packets: what carries them, and what ends them."""
 
 import contextlib
+import time
 
 from common import CONFORM, STRESS, TOOLS, numbers, serving
 from conform import conform
@@ -29,10 +30,13 @@ def machines(session, net):
     with loaded(session, *session.lab.nodes[:2]):
         for i, node in enumerate(session.lab.nodes[:2], 1):
             node.sh(f"ip addr add {NEAR['IPv4'].format(i)}/24 dev eth{net}")
-        yield session.lab.nodes[:2], NEAR["IPv4"].format(2)
-        for i, node in enumerate(session.lab.nodes[:2], 1):
-            node.sh(f"test ! -e /dev/via_udp0 || {VIA} dev detach via_udp0; "
-                    f"ip addr del {NEAR['IPv4'].format(i)}/24 dev eth{net}")
+        try:
+            yield session.lab.nodes[:2], NEAR["IPv4"].format(2)
+        finally:
+            for i, node in enumerate(session.lab.nodes[:2], 1):
+                node.sh(f"tc qdisc del dev eth{net} root 2>/dev/null; "
+                        f"test ! -e /dev/via_udp0 || {VIA} dev detach via_udp0; "
+                        f"ip addr del {NEAR['IPv4'].format(i)}/24 dev eth{net}")
 
 
 def counted(session):
@@ -76,7 +80,9 @@ def whole(session, net, pattern, messages):
         nodes[0].sh("modprobe -qa sch_netem sch_tbf")
         for kind in "netem loss 1%", "tbf rate 200mbit burst 16k latency 50ms":
             nodes[0].sh(f"tc qdisc replace dev {dev} root {kind}")
-            stress(session, peer, kind, True, messages=messages)
+            # A probe that is lost is repeated after a second.
+            stress(session, peer, kind, True, messages=messages,
+                   during=lambda: time.sleep(1.5))
             nodes[0].sh(f"tc qdisc del dev {dev} root")
         for node, feature, sent in (nodes[0], "tso", False), \
                 (nodes[1], "gro", True):
