@@ -343,6 +343,12 @@ static uint32_t answer_read(struct eng_nic *nic, struct eng_vi *v,
 		k = eng_packet_new(&h, e->len);
 		if (!k)
 			return VIP_STATUS_REMOTE_DESC_ERROR;
+		/*
+		 * An RDMA Write before it is seen by this end's threads before
+		 * these bytes are read: pairs with that of a thread that writes
+		 * them and then looks for such a mark (dsm/page.c).
+		 */
+		atomic_thread_fence(memory_order_seq_cst);
 		if (e->len && eng_copy_out(k->data, e->raddr, e->len)) {
 			free(k);
 			return VIP_STATUS_RDMA_PROT_ERROR;
