@@ -63,17 +63,17 @@ PUBLIC unsigned int dsm_size(void)
 
 static uint8_t *allot(size_t bytes, uint32_t *first, uint32_t *count)
 {
-	size_t rounded = (bytes + VIEW_PAGE - 1) & ~(size_t)(VIEW_PAGE - 1);
+	size_t rounded = (bytes + DSM_PAGE - 1) & ~(size_t)(DSM_PAGE - 1);
 
 	check_up("dsm_malloc");
 	if (!bytes || rounded < bytes || rounded > this_node.view.bytes - this_node.used) {
 		errno = bytes ? ENOMEM : EINVAL;
 		return NULL;
 	}
-	*first = this_node.used / VIEW_PAGE;
-	*count = rounded / VIEW_PAGE;
+	*first = this_node.used / DSM_PAGE;
+	*count = rounded / DSM_PAGE;
 	this_node.used += rounded;
-	return this_node.view.program + (size_t)*first * VIEW_PAGE;
+	return this_node.view.program + (size_t)*first * DSM_PAGE;
 }
 
 PUBLIC void *dsm_malloc(size_t bytes)
@@ -204,7 +204,7 @@ PUBLIC int dsm_touch(void *p, size_t bytes, int write)
 	}
 	if (!bytes)
 		return 0;
-	for (size_t page = at / VIEW_PAGE; page <= (at + bytes - 1) / VIEW_PAGE;
+	for (size_t page = at / DSM_PAGE; page <= (at + bytes - 1) / DSM_PAGE;
 	     page++)
 		fault_page(page, write);
 	return 0;

@@ -97,7 +97,7 @@ static void handle(int sig, siginfo_t *info, void *context)
 		return;
 	}
 	page = view_page(&this_node.view, info->si_addr);
-	if ((size_t)page * VIEW_PAGE >= this_node.used) {
+	if ((size_t)page * DSM_PAGE >= this_node.used) {
 		not_ours(sig, info, context);
 		return;
 	}

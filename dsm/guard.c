@@ -37,14 +37,14 @@ int guard_open(void *program, uint8_t *memory, size_t bytes)
 		.mode = UFFDIO_REGISTER_MODE_MINOR | UFFDIO_REGISTER_MODE_WP,
 	};
 	struct uffdio_continue first = {
-		.range = { .start = (uintptr_t)program, .len = 4096 },
+		.range = { .start = (uintptr_t)program, .len = DSM_PAGE },
 		.mode = CONTINUE_WP,
 	};
 	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
 
 	if (fd < 0)
 		die(OTHERWISE, "userfaultfd: %s", strerror(errno));
-	for (size_t at = 0; at < bytes; at += 4096)
+	for (size_t at = 0; at < bytes; at += DSM_PAGE)
 		*(volatile uint8_t *)(memory + at) = 0;
 	if (ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &reg))
 		die(OTHERWISE, "userfaultfd has no SIGBUS, minor faults or write protection of shared memory here: %s",
@@ -52,7 +52,7 @@ int guard_open(void *program, uint8_t *memory, size_t bytes)
 	if (ioctl(fd, UFFDIO_CONTINUE, &first))
 		die(OTHERWISE, "userfaultfd cannot map a page that is protected (Linux 6.4): %s",
 		    strerror(errno));
-	guard_set(fd, program, 4096, VIEW_NONE);
+	guard_set(fd, program, DSM_PAGE, VIEW_NONE);
 	return fd;
 }
 
@@ -60,11 +60,11 @@ int guard_open(void *program, uint8_t *memory, size_t bytes)
 static void open_page(int uffd, uintptr_t at, enum page_view view)
 {
 	struct uffdio_continue c = {
-		.range = { .start = at, .len = 4096 },
+		.range = { .start = at, .len = DSM_PAGE },
 		.mode = view == VIEW_READ ? CONTINUE_WP : 0,
 	};
 	struct uffdio_writeprotect wp = {
-		.range = { .start = at, .len = 4096 },
+		.range = { .start = at, .len = DSM_PAGE },
 		.mode = view == VIEW_READ ? UFFDIO_WRITEPROTECT_MODE_WP : 0,
 	};
 
@@ -85,6 +85,6 @@ void guard_set(int uffd, void *at, size_t bytes, enum page_view view)
 			die(OTHERWISE, "madvise: %s", strerror(errno));
 		return;
 	}
-	for (size_t done = 0; done < bytes; done += 4096)
+	for (size_t done = 0; done < bytes; done += DSM_PAGE)
 		open_page(uffd, (uintptr_t)at + done, view);
 }

@@ -93,11 +93,11 @@ void link_post_recv(struct net *n, struct net_link *l, struct net_slot *s)
 /* The first byte of all buffers is 1. */
 void link_post_read(struct net *n, struct net_link *l, struct net_read *f)
 {
-	size_t at = (size_t)f->page * NET_PAGE;
+	size_t at = (size_t)f->page * DSM_PAGE;
 
 	describe_rdma(&f->flag, VIP_CONTROL_OP_RDMAWRITE, n->buffer, 1, l,
 		      n->buffer_handle, n->bytes + f->page);
-	describe_rdma(&f->read, VIP_CONTROL_OP_RDMAREAD, n->memory + at, NET_PAGE,
+	describe_rdma(&f->read, VIP_CONTROL_OP_RDMAREAD, n->memory + at, DSM_PAGE,
 		      l, n->memory_handle, at);
 	post(l, &f->flag, n->buffer_handle);
 	post(l, &f->read, n->buffer_handle);
@@ -167,20 +167,20 @@ void net_open(struct net *n, const char *device)
 			   &n->memory_handle);
 	if (r != VIP_SUCCESS)
 		refused(n, n->all, r);
-	n->buffer_bytes = NET_PAGE + n->size * (each + sizeof(*l));
+	n->buffer_bytes = DSM_PAGE + n->size * (each + sizeof(*l));
 	n->buffer = mmap(NULL, n->buffer_bytes, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (n->buffer == MAP_FAILED)
 		die("Start fewer nodes.", "no memory for %u nodes: %s",
 		    n->size, strerror(errno));
 	n->buffer[0] = 1;
-	n->link = (void *)(n->buffer + NET_PAGE + n->size * each);
+	n->link = (void *)(n->buffer + DSM_PAGE + n->size * each);
 	r = VipRegisterMem(n->nic, n->buffer, n->buffer_bytes, &closed,
 			   &n->buffer_handle);
 	if (r != VIP_SUCCESS)
 		refused(n, n->buffer_bytes + n->all, r);
 	for (unsigned int i = 0; i < n->size; i++) {
-		uint8_t *at = n->buffer + NET_PAGE + i * each;
+		uint8_t *at = n->buffer + DSM_PAGE + i * each;
 
 		l = &n->link[i];
 		l->credits = NET_RECVS - 2;

@@ -10,6 +10,7 @@
 
 #define DSM_NODES	32	/* at most */
 #define DSM_MSG		8192	/* bytes of a message at most */
+#define DSM_PAGE	4096u	/* bytes of a page of memory; dsmcheck has smaller ones */
 
 enum msg_type {
 	MSG_GET = 1,	/* what: a page, of its home */

@@ -18,7 +18,6 @@
 
 #include "msg.h"
 
-#define NET_PAGE	4096u	/* bytes of a page */
 #ifndef NET_RECVS		/* the tests have fewer */
 #define NET_RECVS	32u	/* posted of each link */
 #endif

@@ -169,14 +169,14 @@ static void *table(size_t bytes)
 
 static void make_tables(void)
 {
-	uint32_t count = this_node.view.bytes / VIEW_PAGE;
+	uint32_t count = this_node.view.bytes / DSM_PAGE;
 
 	this_node.node.pages = (struct page_table){
 		.mem = this_node.view.memory, .twin = table(this_node.view.bytes),
 		.flag = this_node.view.memory + this_node.view.bytes,
 		.home = table(count), .state = table(count),
 		.bits = table(count), .dirty = table(4ul * count),
-		.noticed = table(4ul * count), .bytes = VIEW_PAGE,
+		.noticed = table(4ul * count), .bytes = DSM_PAGE,
 		.count = count,
 	};
 }

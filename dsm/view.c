@@ -13,7 +13,7 @@
 
 static size_t whole_pages(size_t bytes)
 {
-	return (bytes + VIEW_PAGE - 1) / VIEW_PAGE * VIEW_PAGE;
+	return (bytes + DSM_PAGE - 1) / DSM_PAGE * DSM_PAGE;
 }
 
 /* A child of fork() has neither mapping. */
@@ -33,13 +33,13 @@ void view_open(struct view *v, size_t bytes, enum view_method method)
 {
 	int fd = memfd_create("viadsm", MFD_CLOEXEC);
 
-	if (sysconf(_SC_PAGESIZE) != VIEW_PAGE)
+	if (sysconf(_SC_PAGESIZE) != DSM_PAGE)
 		die("Use a kernel with such pages.",
-		    "this kernel's pages are not of %u bytes", VIEW_PAGE);
+		    "this kernel's pages are not of %u bytes", DSM_PAGE);
 	memset(v, 0, sizeof(*v));
 	v->method = method;
 	v->bytes = whole_pages(bytes);
-	v->all = v->bytes + whole_pages(v->bytes / VIEW_PAGE + 8);
+	v->all = v->bytes + whole_pages(v->bytes / DSM_PAGE + 8);
 	if (fd < 0 || ftruncate(fd, v->all))
 		die("Ask for less: viadsm -m, or VIADSM_MEMORY.",
 		    "no file of %zu bytes of memory: %s", v->all,
@@ -69,8 +69,8 @@ void view_protect(const struct view *v, uint32_t first, uint32_t count,
 	static const int prot[] = {
 		PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE,
 	};
-	uint8_t *at = v->program + (size_t)first * VIEW_PAGE;
-	size_t bytes = (size_t)count * VIEW_PAGE;
+	uint8_t *at = v->program + (size_t)first * DSM_PAGE;
+	size_t bytes = (size_t)count * DSM_PAGE;
 
 	if (v->method == BY_USERFAULTFD) {
 		guard_set(v->uffd, at, bytes, view);

@@ -13,8 +13,6 @@
 
 #include "node.h"
 
-#define VIEW_PAGE	4096u
-
 enum view_method { BY_MPROTECT, BY_USERFAULTFD };
 
 struct view {
@@ -40,7 +38,7 @@ static inline bool view_has(const struct view *v, const void *p)
 
 static inline uint32_t view_page(const struct view *v, const void *p)
 {
-	return ((uintptr_t)p - (uintptr_t)v->program) / VIEW_PAGE;
+	return ((uintptr_t)p - (uintptr_t)v->program) / DSM_PAGE;
 }
 
 #endif
