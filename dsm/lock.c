@@ -143,14 +143,11 @@ bool lock_forwarded(struct node *n, const struct dsm_msg *m)
 
 bool lock_granted(struct node *n, const struct dsm_msg *m)
 {
-	struct words *in = &n->inbox[m->from];
 	struct lock_state *l;
 
 	if (m->what >= DSM_LOCK_COUNT || !n->lock[m->what].asked ||
-	    !notes_complete(n, m, 0))
+	    !notes_heard(n, m))
 		return false;
-	notes_apply(n, in->word, in->len, m->vc);
-	in->len = 0;
 	l = &n->lock[m->what];
 	l->token = true;
 	l->asked = false;

@@ -195,7 +195,7 @@ void notes_trim(struct node *n)
 	n->trim_at = 2 * total < TRIM_AT ? TRIM_AT : 2 * total;
 }
 
-bool notes_told(struct node *n, const struct dsm_msg *m)
+bool notes_heard(struct node *n, const struct dsm_msg *m)
 {
 	struct words *in = &n->inbox[m->from];
 
@@ -203,6 +203,13 @@ bool notes_told(struct node *n, const struct dsm_msg *m)
 		return false;
 	notes_apply(n, in->word, in->len, m->vc);
 	in->len = 0;
+	return true;
+}
+
+bool notes_told(struct node *n, const struct dsm_msg *m)
+{
+	if (!notes_heard(n, m))
+		return false;
 	notes_trim(n);
 	send_msg(n, m->from, send_begin(n, MSG_KNOWN, 0));
 	return true;

@@ -24,15 +24,18 @@ void notes_send(struct node *n, unsigned int to, const uint32_t *v,
 bool notes_take(struct node *n, const struct dsm_msg *m);
 
 /* The same for the message that completes them, behind which `tail` other words
- * follow. False: what is in the inbox now makes no sense.
+ * follow. False: the words in the inbox make no sense.
  */
 bool notes_complete(struct node *n, const struct dsm_msg *m, size_t tail);
 
-/* Records from whoever knew vc. */
+/* Records of a node that had the clock vc. */
 void notes_apply(struct node *n, const uint32_t *word, size_t len,
 		 const uint32_t *vc);
 
-/* MSG_TELL: they are applied, and answered. */
+/* The same without a tail; the records are applied, and the inbox is empty. */
+bool notes_heard(struct node *n, const struct dsm_msg *m);
+
+/* MSG_TELL: the records are applied, and the message is answered. */
 bool notes_told(struct node *n, const struct dsm_msg *m);
 
 /* Forgets what everyone knows; tells those who know too little of a long log. */
