@@ -61,11 +61,16 @@ PUBLIC unsigned int dsm_size(void)
 	return this_node.config.size;
 }
 
+/* Where the share of a node begins, of `count` things. */
+static size_t share_of(size_t count, unsigned int node)
+{
+	return (wide)count * node / this_node.config.size;
+}
+
 static uint8_t *allot(size_t bytes, uint32_t *first, uint32_t *count)
 {
 	size_t rounded = (bytes + DSM_PAGE - 1) & ~(size_t)(DSM_PAGE - 1);
 
-	check_up("dsm_malloc");
 	if (!bytes || rounded < bytes || rounded > this_node.view.bytes - this_node.used) {
 		errno = bytes ? ENOMEM : EINVAL;
 		return NULL;
@@ -79,12 +84,14 @@ static uint8_t *allot(size_t bytes, uint32_t *first, uint32_t *count)
 PUBLIC void *dsm_malloc(size_t bytes)
 {
 	uint32_t first, count, from, to;
-	uint8_t *p = allot(bytes, &first, &count);
+	uint8_t *p;
 
+	check_up("dsm_malloc");
+	p = allot(bytes, &first, &count);
 	run_lock();
 	for (unsigned int i = 0; p && i < this_node.config.size; i++) {
-		from = (uint64_t)count * i / this_node.config.size;
-		to = (uint64_t)count * (i + 1) / this_node.config.size;
+		from = share_of(count, i);
+		to = share_of(count, i + 1);
 		if (to > from)
 			page_assign(&this_node.node, first + from, to - from, i);
 	}
@@ -212,9 +219,8 @@ PUBLIC int dsm_touch(void *p, size_t bytes, int write)
 
 PUBLIC void dsm_share(size_t count, size_t *first, size_t *end)
 {
-	*first = (wide)count * this_node.config.me / this_node.config.size;
-	*end = (wide)count * (this_node.config.me + 1) /
-	       this_node.config.size;
+	*first = share_of(count, this_node.config.me);
+	*end = share_of(count, this_node.config.me + 1);
 }
 
 PUBLIC void dsm_stats(struct dsm_stats *s)

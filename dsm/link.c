@@ -123,7 +123,6 @@ void link_greeted(struct net *n, struct net_link *l, const struct dsm_msg *m)
 	l->memory = h.memory;
 	l->handle = h.handle;
 	l->greeted = true;
-	n->greeted++;
 }
 
 /* Why a region that counts as locked memory was refused. */

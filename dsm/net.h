@@ -70,7 +70,7 @@ struct net {
 	uint8_t *buffer;		/* a byte that is 1, messages, links */
 	size_t buffer_bytes;
 	unsigned int me, size;
-	unsigned int greeted, gone;	/* nodes that said hello, and good-bye */
+	unsigned int gone;		/* nodes that sent MSG_BYE */
 	unsigned int waiting;		/* what cannot leave yet */
 	bool by_read;			/* pages are fetched by RDMA Read */
 	struct net_parcel *spare, *chunks;

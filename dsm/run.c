@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* See this_node.h. */
+/* See run.h. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
