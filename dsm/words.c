@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Words that grow. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "die.h"
 #include "words.h"
 
 uint32_t *words_room(struct words *w, size_t more)
@@ -15,12 +14,9 @@ uint32_t *words_room(struct words *w, size_t more)
 		room *= 2;
 	if (room != w->room) {
 		w->word = realloc(w->word, room * sizeof(*w->word));
-		if (!w->word) {
-			dprintf(STDERR_FILENO, "viadsm: no memory for %zu bytes of notices\n"
-				"        Let all nodes synchronise, by a barrier.\n",
-				4 * room);
-			_exit(2);
-		}
+		if (!w->word)
+			die("Let all nodes synchronise, by a barrier.",
+			    "no memory for %zu bytes of notices", 4 * room);
 		w->room = room;
 	}
 	return w->word + w->len;
