@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * dsmedges WHAT: what a program may do beside shared memory, and what it must
- * not do with it; started by viadsm. tests/dsm/edges says how each ends.
+ * not do with it; started by viadsm. tests/dsm/run says how each ends.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -11,22 +11,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <viadsm.h>
 
-#define PAGE	4096u
+#include "rule.h"
 
-static int failed;
 static sigjmp_buf back;
 static volatile int signals;
-
-#define CHECK(what)	check(what, #what, __LINE__)
-static void check(int holds, const char *what, int line)
-{
-	if (holds)
-		return;
-	printf("node %u, line %d: not %s\n", dsm_rank(), line, what);
-	failed = 1;
-}
 
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
@@ -72,6 +61,11 @@ static void killed(void)
 	kill(getpid(), SIGSEGV);
 	for (;;)
 		dsm_barrier();
+}
+
+static void ignore(void)
+{
+	signal(SIGSEGV, SIG_IGN);
 }
 
 static void ignored(void)
@@ -202,12 +196,9 @@ static void twice(void)
 	dsm_init();
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void), (*before)(void);
-} all[] = {
+static const struct rule all[] = {
 	{ "chained", chained, recover }, { "killed", killed, NULL },
-	{ "ignored", ignored, NULL }, { "forgotten", forgotten, NULL },
+	{ "ignored", ignored, ignore }, { "forgotten", forgotten, NULL },
 	{ "storm", storm, NULL }, { "exits", exits, NULL },
 	{ "order", order, NULL }, { "homes", homes, NULL },
 	{ "again", again, NULL }, { "another", another, NULL },
@@ -216,19 +207,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (size_t i = 0; argc == 2 && i < sizeof(all) / sizeof(*all); i++) {
-		if (strcmp(argv[1], all[i].name))
-			continue;
-		if (!strcmp(argv[1], "ignored"))
-			signal(SIGSEGV, SIG_IGN);
-		if (all[i].before)
-			all[i].before();
-		dsm_init();
-		all[i].run();
-		dsm_exit();
-		return failed;
-	}
-	fprintf(stderr, "Usage: dsmedges WHAT\n");
-	return 2;
+	return run_rule(argc, argv, all, sizeof(all) / sizeof(*all));
 }

@@ -13,20 +13,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <viadsm.h>
 
-#define PAGE	4096u
-
-static int failed;
-
-#define CHECK(what)	check(what, #what, __LINE__)
-static void check(int holds, const char *what, int line)
-{
-	if (holds)
-		return;
-	printf("node %u, line %d: not %s\n", dsm_rank(), line, what);
-	failed = 1;
-}
+#include "rule.h"
 
 /* A counter, and a byte of each node in the same page. */
 static void counter(void)
@@ -304,29 +292,18 @@ static void locks(void)
 	dsm_release(3);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} all[] = {
-	{ "counter", counter }, { "writers", writers }, { "notices", notices },
-	{ "threads", threads }, { "touch", touch }, { "memory", memory },
-	{ "child", child }, { "dies", dies }, { "leaves", leaves },
-	{ "handler", handler }, { "elsewhere", elsewhere }, { "locks", locks },
-	{ "behind", behind }, { "holder", holder }, { "home", home },
-	{ "last", last },
+static const struct rule all[] = {
+	{ "counter", counter, NULL }, { "writers", writers, NULL },
+	{ "notices", notices, NULL }, { "threads", threads, NULL },
+	{ "touch", touch, NULL }, { "memory", memory, NULL },
+	{ "child", child, NULL }, { "dies", dies, NULL },
+	{ "leaves", leaves, NULL }, { "handler", handler, NULL },
+	{ "elsewhere", elsewhere, NULL }, { "locks", locks, NULL },
+	{ "behind", behind, NULL }, { "holder", holder, NULL },
+	{ "home", home, NULL }, { "last", last, NULL },
 };
 
 int main(int argc, char **argv)
 {
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (size_t i = 0; argc == 2 && i < sizeof(all) / sizeof(*all); i++) {
-		if (strcmp(argv[1], all[i].name))
-			continue;
-		dsm_init();
-		all[i].run();
-		dsm_exit();
-		return failed;
-	}
-	fprintf(stderr, "Usage: dsmnodes WHAT\n");
-	return 2;
+	return run_rule(argc, argv, all, sizeof(all) / sizeof(*all));
 }
