@@ -180,15 +180,19 @@ static uint64_t add_pull(struct batch *b, const struct eng_pull *pull,
 	struct iov_range from = { .skip = done, .out = b->from + b->m,
 				  .room = PIECES - b->m };
 	unsigned int n, m;
+	uint64_t bytes;
 
 	from.most = ranges_of_dst(to, pull->dst, pull->ndst, &n);
-	/* As many bytes of both: others are behind them. */
-	to.most = ranges_of_src(from, pull->src, pull->nsrc, &m);
-	to.most = ranges_of_dst(to, pull->dst, pull->ndst, &n);
+	bytes = ranges_of_src(from, pull->src, pull->nsrc, &m);
+	if (bytes < from.most) {
+		/* As many bytes of both: the next pull's are behind them. */
+		to.most = bytes;
+		ranges_of_dst(to, pull->dst, pull->ndst, &n);
+	}
 	b->n += n;
 	b->m += m;
-	b->bytes += to.most;
-	return to.most;
+	b->bytes += bytes;
+	return bytes;
 }
 
 /* Read it; bytes, fewer where memory is missing, or a negative errno. */
