@@ -14,13 +14,9 @@
 static inline bool via_skb_has_hdr(const struct via_ether_chunk *c)
 {
 	const struct via_wire *w = c->data;
-	u32 hdr;
 
-	if (c->len < sizeof(*w) || w->version != VIA_WIRE_VERSION ||
-	    w->flags & VIA_WIRE_SEALS)
-		return false;
-	hdr = via_wire_data_hdr(w->type);
-	return hdr && c->len >= hdr;
+	return via_wire_data_hdr_in(w, c->len) &&
+	       w->version == VIA_WIRE_VERSION && !(w->flags & VIA_WIRE_SEALS);
 }
 
 /*

@@ -94,10 +94,7 @@ enum sent via_train_end(struct burst *b, const struct via_ether_train *t,
 
 u32 via_ether_train_hdr(const void *frame, u32 size)
 {
-	const struct via_wire *w = frame;
-	u32 hdr = size < sizeof(*w) ? 0 : via_wire_data_hdr(w->type);
-
-	return hdr <= size ? hdr : 0;
+	return via_wire_data_hdr_in(frame, size);
 }
 EXPORT_SYMBOL_GPL(via_ether_train_hdr);
 

@@ -474,6 +474,14 @@ static inline u32 via_wire_data_hdr(u8 type)
 	return type == VIA_WIRE_WRITE ? VIA_WIRE_WRITE_HDR : 0;
 }
 
+/* The same of a frame of which @size bytes are here; 0, too: they are too few. */
+static inline u32 via_wire_data_hdr_in(const struct via_wire *w, u32 size)
+{
+	u32 hdr = size < sizeof(*w) ? 0 : via_wire_data_hdr(w->type);
+
+	return hdr <= size ? hdr : 0;
+}
+
 /* Frames of a train, at most. */
 #define VIA_WIRE_TRAIN		64u
 
