@@ -33,7 +33,7 @@ bool via_netdev_takes_trains(const struct net_device *dev)
 	return (dev->features & want) == want;
 }
 
-/* Is what leaves by it received at the other end, and not passed on by a bridge? */
+/* Is it a veth whose peer has no rx_handler, such as a bridge's? */
 static bool ends_at_peer(struct net_device *dev)
 {
 	struct net_device *peer = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Barriers by dissemination: in round r a node tells the node 2^r further on
- * that it has come, and who has come before it, and waits for the node 2^r
- * before it. A node is at most one barrier ahead of another.
+ * that it has arrived, with the arrivals that it has received, and waits for the
+ * node 2^r before it. A node is at most one barrier ahead of another.
  */
 #ifndef DSM_BARRIER_H
 #define DSM_BARRIER_H

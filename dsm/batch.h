@@ -8,7 +8,7 @@
 /* The page's differences against its twin; false: there are none. */
 bool batch_add(struct node *n, uint32_t page);
 
-/* What was added leaves. */
+/* Sends the differences that were added. */
 void batch_send(struct node *n);
 
 /* Whether this is a page of this node, of which another one wants something. */

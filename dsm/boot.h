@@ -4,7 +4,7 @@
 
 #include "run.h"
 
-/* What viadsm(1) has put into the environment; ends the program where that
+/* Reads the variables that viadsm(1) sets; ends the program where that
  * makes no sense. One node where there is nothing.
  */
 void boot_read(struct run_config *c);

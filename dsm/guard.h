@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Views of pages by userfaultfd: a page that the view has not raises SIGBUS. */
+/* Views of pages by userfaultfd: an access to a page outside of the view raises SIGBUS. */
 #ifndef DSM_GUARD_H
 #define DSM_GUARD_H
 
 #include "node.h"
 
-/* The file descriptor; ends the program where the kernel has not what it takes.
+/* Returns the file descriptor; ends the program where the kernel lacks a feature.
  * Memory is the other mapping of the same pages.
  */
 int guard_open(void *program, uint8_t *memory, size_t bytes);

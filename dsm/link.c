@@ -64,7 +64,7 @@ static void describe_rdma(VIP_DESCRIPTOR *d, VIP_UINT16 op, void *data,
 	d->DS[1].Local.Length = len;
 }
 
-/* A VI that has broken takes what is posted; its completion tells. */
+/* A broken VI takes descriptors; their completions have the error. */
 static void post(struct net_link *l, VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle)
 {
 	VIP_RETURN r = VipPostSend(l->vi, d, handle);

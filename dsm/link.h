@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* How VIs of net.h are made and connected, and what is posted to them. */
+/* VIs of net.h: creation, connection, descriptors. */
 #ifndef DSM_LINK_H
 #define DSM_LINK_H
 

@@ -5,8 +5,8 @@
  * no message finds none. What cannot be sent at once waits in a list: no call
  * here waits, but for net_open() and net_wait().
  *
- * All calls but net_open() and net_wait() are made with the lock held of whoever
- * uses it; so is the handler of messages.
+ * The caller of all functions but net_open() and net_wait() holds the lock that
+ * guards struct net (run.c's); the handler of messages is called under it.
  */
 #ifndef DSM_NET_H
 #define DSM_NET_H
@@ -101,7 +101,7 @@ void net_connect(struct net *n, const struct net_place *place,
  */
 VIP_VI_HANDLE net_wait(struct net *n, unsigned int spin, unsigned int ms);
 
-/* What has completed there is handled. */
+/* Handles the completions of that VI. */
 void net_handle(struct net *n, VIP_VI_HANDLE vi);
 
 void net_send(struct net *n, unsigned int to, const struct dsm_msg *m);
@@ -113,7 +113,7 @@ void net_push(struct net *n);
 /* Whether there are any. No lock. */
 bool net_waits(const struct net *n);
 
-/* What was sent has arrived, or cannot any more. */
+/* All sends have completed, or their connection has ended. */
 bool net_idle(struct net *n);
 
 /* This node sends nothing more; the others may end, too. */

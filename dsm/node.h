@@ -44,8 +44,8 @@
  *	write different bytes of one page.
  *  (7)	A page that was asked for before a notice came is asked for again.
  *  (8)	A lock has one token. A node that has it and does not hold the lock
- *	passes it to who comes next; nobody passes it while (1) is not reached
- *	for the writes before the release.
+ *	passes it to the next in the queue; not before (1) holds for the writes
+ *	before the release.
  *  (9)	Notices of a barrier are applied when this node is in that barrier.
  */
 #ifndef DSM_NODE_H
@@ -75,7 +75,7 @@ struct node_ops {
 	void (*fetch)(void *context, unsigned int home, uint32_t page);
 };
 
-/* Zeroed memory of whoever drives the node. */
+/* Zeroed memory of the owner of the node: run.c, or the checker. */
 struct page_table {
 	uint8_t *mem;
 	uint8_t *twin;		/* as long as mem */

@@ -193,7 +193,7 @@ static void free_tables(void)
 	munmap(t->noticed, 4ul * t->count);
 }
 
-/* Waiting by looking pays where nobody else wants the CPU. */
+/* Polling pays where each thread has a CPU of its own. */
 static void choose_spin(void)
 {
 	cpu_set_t set;
@@ -292,7 +292,7 @@ void run_start(void)
 	this_node.up = true;
 }
 
-/* Behind a barrier: nobody needs this node's pages any more. */
+/* Behind a barrier: no node fetches a page of this one any more. */
 void run_stop(void)
 {
 	struct timespec pause = { .tv_nsec = 200000 };

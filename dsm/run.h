@@ -21,7 +21,7 @@ struct run_config {
 	enum view_method method;
 	int by_read;		/* -1: whichever suits the NIC */
 	int spin;		/* looks before a wait sleeps, -1: by the CPUs */
-	int stats_fd;		/* -1: nobody asks */
+	int stats_fd;		/* -1: none is printed */
 	struct net_place place;
 };
 
