@@ -3,6 +3,7 @@
 wire copies or changes is dropped by them."""
 
 import contextlib
+import time
 
 from common import counters, mac
 from conform import conform_wire
@@ -13,12 +14,30 @@ KEY = "c4b2097d5e13a68f" * 4
 # Bits flip past Ethernet's check, and frames come twice.
 WIRE = dict(loss=0.005, dup=0.02, reorder=0.02, slip=0.005, seed=13)
 DROPPED = ("drop_auth", "drop_replay")
+# Seconds between two of an unanswered DISCONNECT: a quarter of dead_ms.
+REPEAT = 2
+
+
+def quiet(session, net):
+    """Connections of steps before have ended on both nodes: a DISCONNECT that
+    a bad wire has lost is sent four times more, without an authenticator, and
+    a host that has a key by then drops it."""
+    sent, end = None, time.monotonic() + 60 * session.slow
+    while True:
+        now = totals(session, net, "tx_frames")
+        if now == sent:
+            return
+        if time.monotonic() > end:
+            raise StepFailed("hosts without connections send frames")
+        sent = now
+        time.sleep((REPEAT + 0.5) * session.slow)
 
 
 @contextlib.contextmanager
 def keyed(session, net):
     """Each node has that key for the other one meanwhile."""
     lab = session.lab
+    quiet(session, net)
     try:
         for i, node in enumerate(lab.nodes):
             lab.peers(node, f"eth{net}", {mac(net, 1 - i): KEY})
