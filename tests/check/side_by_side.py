@@ -205,6 +205,11 @@ def tables():
             check.record(atonce.Outcome(f"some: {number}", "0-log", 60,
                                         cpu=number * 7))
         check.shares()
+    check.costs()
+    with open(os.path.join(FOLDER.name, "costs.txt")) as file:
+        costs = file.read().splitlines()
+    assert costs[1:3] == ["   77.0    60.0  some: 11",
+                          "   70.0    60.0  some: 10"], costs
     text = out.getvalue()
     for line in (r"^ +12\.0  100 +462  some \(12 steps\)$",
                  r"^ +1\.0 +8 +77  some: 11$"):

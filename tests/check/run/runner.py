@@ -262,6 +262,13 @@ class Check:
                       f"{used:6.0f}  {name}")
             print()
 
+    def costs(self):
+        """CPU seconds of each step, dearest first, in a file."""
+        with open(os.path.join(LOGS, "costs.txt"), "w") as file:
+            file.write("# CPU s  wall s  step\n")
+            for o in sorted(self.outcomes, key=lambda o: -o.cpu):
+                file.write(f"{o.cpu:7.1f} {o.seconds:7.1f}  {o.name}\n")
+
     def processors(self):
         """What it took of them, beside what the whole machine did: where that
         is more, there was other work.  Time that is stolen counts in no CPU
@@ -290,6 +297,7 @@ class Check:
                 print(f"       | {line}")
         junit.write(os.path.join(LOGS, "junit.xml"), os.path.basename(LOGS),
                     self.outcomes)
+        self.costs()
         skipped = f", {self.skipped} skipped" if self.skipped else ""
         count = len(self.outcomes)
         print(f"{count} step{'s' * (count != 1)} in "
