@@ -7,6 +7,7 @@ steps need no guest and take no time.
 
 import functools
 import json
+import lzma
 import os
 import re
 import select
@@ -18,7 +19,7 @@ import tempfile
 import threading
 import time
 
-from labkit import patience, running
+from labkit import image, patience, running
 from labkit.base import BUILD, ROOT, LabError, ensure_tools
 from runner import StepFailed
 
@@ -681,6 +682,42 @@ def boot_limit_is_told():
            patience.VARIABLE in said, said)
 
 
+def image_of(packed, version=0x20f):
+    """A boot image with one sector of set-up, whose payload comes at 64."""
+    data = bytearray(1024 + 64) + packed + b"size"
+    data[image.SECTORS] = 1
+    data[image.MAGIC:image.MAGIC + 6] = b"HdrS" + struct.pack("<H", version)
+    struct.pack_into("<II", data, image.PAYLOAD, 64, len(packed) + 4)
+    return bytes(data)
+
+
+def image_is_unpacked():
+    """The ELF file of an image that xz made and QEMU can start, made anew for
+    another image of that name; else the image."""
+    elf = b"\x7fELF" + image.ENTRIES[1] + bytes(9)
+    packed = lzma.compress(elf, check=lzma.CHECK_CRC32)
+    expect(image.unpacked(image_of(packed)) == elf, "not what was packed")
+    for what, data in (
+            ("no image", b""), ("an old one", image_of(packed, 0x207)),
+            ("not of xz", image_of(elf)),
+            ("cut off", image_of(packed)[:1024 + 64 + 40]),
+            ("damaged", image_of(packed[:20] + b"?" + packed[21:])),
+            ("no entry", image_of(lzma.compress(b"\x7fELF" + bytes(9))))):
+        expect(image.unpacked(data) is None, f"{what}: unpacked")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "vmlinuz")
+        for number, content in enumerate((elf, elf + b"new")):
+            with open(path, "wb") as file:
+                file.write(image_of(lzma.compress(content)))
+            os.utime(path, (number, number))
+            for _ in range(2):
+                with open(image.plain(path), "rb") as file:
+                    expect(file.read() == content, "another kernel's")
+        with open(path, "wb") as file:
+            file.write(image_of(elf))
+        expect(image.plain(path) == path, "of another image")
+
+
 def built(function):
     """The same as a step: with the switch and the agent as they are today."""
     @functools.wraps(function)
@@ -690,5 +727,6 @@ def built(function):
     return step
 
 
-HOST_STEPS = (*SWITCH_STEPS, native_by_command, boot_limit_is_told)
+HOST_STEPS = (*SWITCH_STEPS, native_by_command, boot_limit_is_told,
+              image_is_unpacked)
 LONG_STEPS = (native_by_command,)

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from . import accel, initrd, qemu
+from . import accel, image, initrd, qemu
 from .base import LabError, ROOT, die_with_parent, prefer, say
 from .jobs import Link
 from .klog import KernelLog
@@ -168,19 +168,21 @@ class Node:
     def command(self):
         lab = self.lab
         if lab.exact:
-            # Figures are compared with those of this CPU.
+            # Figures are compared with those of this CPU, and of this boot.
             speed = ["-accel", "tcg,thread=single", "-cpu",
                      "max,la57=off" if lab.slow else "max",
                      "-icount", "shift=0,sleep=off"]
+            kernel = self.kernel.image
         else:
             speed = accel.arguments(lab.accel)
+            kernel = image.plain(self.kernel.image)
         models = [initrd.nic_model(spec)[0] for spec in lab.nics]
         return [*qemu.command(models), "-name",
                 f"mvia-{self.name},debug-threads=on", "-nodefaults",
                 "-no-user-config", "-display", "none", "-machine",
                 "pc,usb=off,vmport=off", *speed,
                 "-smp", str(lab.cpus), "-m", str(lab.mem),
-                "-kernel", self.kernel.image, "-initrd", lab.initrd,
+                "-kernel", kernel, "-initrd", lab.initrd,
                 "-append", self.kernel_arguments(), *self.channels(),
                 *self.share("/", "host"), *self.nic_arguments(),
                 *lab.qemu_args]
