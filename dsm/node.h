@@ -140,6 +140,7 @@ struct node {
 	uint32_t known[DSM_NODES][DSM_NODES];
 	struct words log[DSM_NODES];	/* see notes.h */
 	size_t trim_at, tell_at;	/* words of all logs */
+	size_t passed;		/* words that were known already, since a trim */
 	uint32_t told;			/* bits: nodes that are to answer MSG_TELL */
 	struct words inbox[DSM_NODES];	/* notices that are not complete */
 	struct dsm_parcel batch[DSM_NODES];	/* differences, by home */

@@ -11,7 +11,7 @@
 
 #define HEAD		3u	/* words of a record before its runs */
 #define RUNS_MOST	512u	/* of a record; it fits into a message */
-#define TRIM_AT		4096u
+#define TRIM_AT		4096u	/* words */
 
 void clock_join(uint32_t *to, const uint32_t *from)
 {
@@ -71,8 +71,10 @@ void notes_send(struct node *n, unsigned int to, const uint32_t *v,
 	for (unsigned int j = 0; j < n->size; j++) {
 		for (at = 0; at < n->log[j].len; at += record_len(w)) {
 			w = n->log[j].word + at;
-			if (w[1] <= v[j])
+			if (w[1] <= v[j]) {
+				n->passed += record_len(w);
 				continue;
+			}
 			bytes = record_len(w) * sizeof(*w);
 			if (m->len + bytes + more > DSM_DATA) {
 				send_msg(n, to, m);
@@ -176,8 +178,9 @@ void notes_trim(struct node *n)
 
 	for (unsigned int j = 0; j < n->size; j++)
 		total += n->log[j].len;
-	if (total < n->trim_at)
+	if (total < n->trim_at && n->passed < TRIM_AT)
 		return;
+	n->passed = 0;
 	total = 0;
 	for (unsigned int j = 0; j < n->size; j++) {
 		least = n->vc[j];
