@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * dsmcheck: random programs on 2 to 8 nodes of the protocol of dsm/, with one
- * or two threads each, against the model of release consistency.
+ * or two threads each, against the model of release consistency; and who owns
+ * the NIC of a node (progress.c).
  *
  *	dsmcheck [-n RUNS] [-s FIRST] [-t SECONDS] [-v]
  *
@@ -17,6 +18,7 @@
 #include "../../dsm/lock.h"
 #include "../../dsm/page.h"
 #include "model.h"
+#include "progress.h"
 #include "sim.h"
 
 #define STEPS_MOST	200000	/* of a run: ten times the longest one */
@@ -371,6 +373,11 @@ int main(int argc, char **argv)
 		if (run(&r, i)) {
 			printf("seed %lu: %s\nagain: dsmcheck -n 1 -v -s %lu\n",
 			       i, r.wrong, i);
+			return 1;
+		}
+		idle = progress(i);
+		if (idle) {
+			printf("seed %lu: %s\n", i, idle);
 			return 1;
 		}
 		reads += r.reads;

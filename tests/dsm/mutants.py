@@ -3,9 +3,9 @@
 """Does dsmcheck notice a protocol that is broken?
 
 Each mutant is one edit of dsm/, named by the invariant of dsm/node.h that it
-breaks.  dsmcheck is built of it, and must name a seed that shows it, within
-seconds; neither a crash nor a run without end counts.  The protocol as it is
-must pass.
+breaks, or of dsm/lead.h where its name begins with "lead".  dsmcheck is built
+of it, and must name a seed that shows it, within seconds; neither a crash nor
+a run without end counts.  The protocol as it is must pass.
 
     mutants.py [WORD]    those with WORD in their reason
 """
@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
-CHECK = ("check.c", "model.c", "sim.c")
+CHECK = ("check.c", "model.c", "progress.c", "sim.c")
 RUNS = "500"
 SECONDS = 120    # of a loaded host; two at most, else
 
@@ -72,6 +72,35 @@ MUTANTS = (
     ("barrier.c", "	memcpy(b->before, b->join, sizeof(b->before));\n",
      "	clock_join(b->before, b->join);\n	b->before[n->me] += 1;\n",
      "(3) a barrier's clock that is ahead"),
+    ("lead.c", "	if (l->owner == LEAD_THREAD)\n		return false;\n",
+     "	if (l->owner == LEAD_THREAD)\n		return true;\n",
+     "lead (1) a thread takes the NIC from another"),
+    ("lead.c", "	l->wanted = false;\n	l->owner = LEAD_NOBODY;\n",
+     "	l->wanted = false;\n",
+     "lead (3) the server stays in the NIC that a thread wants"),
+    ("lead.c", "	atomic_fetch_add(&l->call, 1);\n", "",
+     "lead (2) the owner is called before it sleeps, and sleeps"),
+    ("lead.c", "	l->called = true;\n", "",
+     "lead (2) the owner is called, and sleeps on"),
+    ("lead.c", "	atomic_store(&l->asleep, true);\n", "",
+     "lead (2) nobody sees that the owner sleeps"),
+    ("lead.c", "	l->wanted = true;\n	call_owner(l);\n", "	l->wanted = true;\n",
+     "lead (2) a thread wants the NIC and does not call"),
+    ("lead.c", "return l->owner == LEAD_NOBODY && l->waiters;", "return false;",
+     "lead (3) threads that wait are left alone"),
+    ("lead.c", "!l->waiters && l->parked; /* (4) */", "0;",
+     "lead (4) the server is not rung"),
+    ("lead.c", "	if (now - l->watched_at < LEAD_WATCH_NS)\n",
+     "	l->parked = false;\n	if (now - l->watched_at < LEAD_WATCH_NS)\n",
+     "lead (4) who rings does not know that the server sleeps"),
+    ("lead.c", "*rest = l->parked ? LEAD_WATCH_NS : LEAD_QUICK_NS;",
+     "*rest = LEAD_WATCH_NS;", "lead (5) the server sleeps beside a thread that polls"),
+    ("lead.c", "	if (l->owner == LEAD_THREAD)\n		call_owner(l);\n", "",
+     "lead (6) a change by another thread"),
+    ("lead.c", "	return LEAD_STAND_IN;\n", "	return LEAD_REST;\n",
+     "lead (7) nobody stands in for an owner in a handler"),
+    ("lead.c", "	if (l->watched != l->beats)\n", "	if (now)\n",
+     "lead (7) an owner in a handler looks as if it came"),
 )
 
 
