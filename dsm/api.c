@@ -153,7 +153,7 @@ static void lock_call(const char *call, run_call make, unsigned int lock)
 	if (lock >= DSM_LOCK_COUNT)
 		die("Use a smaller number.", "%s(%u): locks are numbers below %u",
 		    call, lock, DSM_LOCK_COUNT);
-	run_until(make, &w);
+	run_until(make, &w, true);
 	atomic_fetch_add(&this_node.lock_ns, run_now() - start);
 }
 
@@ -191,7 +191,7 @@ static void meet(const char *call, bool last)
 	uint64_t start = run_now();
 
 	check_up(call);
-	run_until(try_barrier, &w);
+	run_until(try_barrier, &w, true);
 	atomic_fetch_add(&this_node.barrier_ns, run_now() - start);
 }
 
@@ -213,7 +213,7 @@ PUBLIC int dsm_touch(void *p, size_t bytes, int write)
 		return 0;
 	for (size_t page = at / DSM_PAGE; page <= (at + bytes - 1) / DSM_PAGE;
 	     page++)
-		fault_page(page, write);
+		fault_page(page, write, true);
 	return 0;
 }
 

@@ -14,6 +14,8 @@
 #include "page.h"
 #include "run.h"
 
+#define STACK_LEAST	65536u	/* of a thread that serves the NIC */
+
 struct access {
 	uint32_t page;
 	bool write;
@@ -28,13 +30,13 @@ static bool try_page(struct node *n, void *argument)
 	return page_fault(n, a->page, a->write);
 }
 
-void fault_page(uint32_t page, bool write)
+void fault_page(uint32_t page, bool write, bool may_serve)
 {
 	struct access a = { .page = page, .write = write };
 	uint64_t start = run_now();
 
 	atomic_fetch_add(write ? &this_node.write_faults : &this_node.read_faults, 1);
-	run_until(try_page, &a);
+	run_until(try_page, &a, may_serve);
 	atomic_fetch_add(&this_node.fault_ns, run_now() - start);
 }
 
@@ -78,6 +80,15 @@ static void not_ours(int sig, siginfo_t *info, void *context)
 		a.sa_handler(sig);
 }
 
+/* A provider's progress has taken more than 16 KiB (ofi). */
+static bool has_room(void)
+{
+	stack_t s;
+
+	return sigaltstack(NULL, &s) || !(s.ss_flags & SS_ONSTACK) ||
+	       s.ss_size >= STACK_LEAST;
+}
+
 /* A signal that was sent has no address. */
 static bool in_view(const siginfo_t *info)
 {
@@ -104,7 +115,7 @@ static void handle(int sig, siginfo_t *info, void *context)
 	if (run_inside())
 		die("Call dsm_touch() before, or block the signal.",
 		    "a signal handler touches shared memory during a call of libviadsm");
-	fault_page(page, is_write(context, page));
+	fault_page(page, is_write(context, page), has_room());
 	errno = saved;
 }
 

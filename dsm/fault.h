@@ -8,7 +8,7 @@
 void fault_install(void);
 void fault_remove(void);
 
-/* As the handler does, without a fault. */
-void fault_page(uint32_t page, bool write);
+/* As the handler does, without a fault; may_serve as of run_until(). */
+void fault_page(uint32_t page, bool write, bool may_serve);
 
 #endif

@@ -141,6 +141,35 @@ static void refused(const struct net *n, size_t bytes, VIP_RETURN r)
 	    *why ? why : VipExtReturnText(r));
 }
 
+void link_post_rouser(struct net *n)
+{
+	VIP_DESCRIPTOR *d;
+
+	while (VipRecvDone(n->rouser, &d) != VIP_NOT_DONE && d)
+		;
+	describe(n->roused, n->buffer, 1, n->buffer_handle);
+	must(VipPostRecv(n->rouser, n->roused, n->buffer_handle),
+	     "VipPostRecv");
+	atomic_store(&n->rouses, false);
+}
+
+void link_flush_rouser(struct net *n)
+{
+	must(VipDisconnect(n->rouser), "VipDisconnect");
+}
+
+static void make_rouser(struct net *n)
+{
+	VIP_VI_ATTRIBUTES a = {
+		.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY,
+		.MaxTransferSize = DSM_MSG,
+	};
+
+	must(VipCreateVi(n->nic, &a, NULL, n->cq, &n->rouser), "VipCreateVi");
+	n->roused = (void *)(n->buffer + DSM_PAGE / 2);
+	link_post_rouser(n);
+}
+
 static void on_error(void *context, VIP_ERROR_DESCRIPTOR *e)
 {
 	(void)context;
@@ -188,9 +217,10 @@ void net_open(struct net *n, const char *device)
 		for (unsigned int k = 0; k < NET_RECVS; k++, at += DSM_MSG)
 			l->in[k].msg = (void *)at;
 	}
-	must(VipCreateCQ(n->nic, n->size * (NET_RECVS + NET_SENDS +
-					    2 * NET_READS), &n->cq),
+	must(VipCreateCQ(n->nic, 1 + n->size * (NET_RECVS + NET_SENDS +
+						2 * NET_READS), &n->cq),
 	     "VipCreateCQ");
+	make_rouser(n);
 }
 
 bool link_reads(const struct net *n)

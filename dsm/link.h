@@ -12,6 +12,12 @@ void link_post_read(struct net *n, struct net_link *l, struct net_read *f);
 /* Whether the NIC has RDMA Reads, which are optional. */
 bool link_reads(const struct net *n);
 
+/* A VI whose receive is flushed to make a completion: VipDisconnect() does that
+ * where there is no connection. The completion was taken: there can be another.
+ */
+void link_post_rouser(struct net *n);
+void link_flush_rouser(struct net *n);
+
 /* A VI with its receives; then it is connected with another node. */
 void link_make(struct net *n, struct net_link *l);
 void link_connect(struct net *n, const struct net_place *place,

@@ -33,17 +33,6 @@ static struct net_parcel *new_parcel(struct net *n)
 	return p;
 }
 
-/* net_waits() reads it without the lock. */
-static void add_waiting(struct net *n, int more)
-{
-	__atomic_store_n(&n->waiting, n->waiting + more, __ATOMIC_RELAXED);
-}
-
-bool net_waits(const struct net *n)
-{
-	return __atomic_load_n(&n->waiting, __ATOMIC_RELAXED);
-}
-
 static void lost(struct net *n, struct net_link *l, const char *why)
 {
 	if (l->bye)
@@ -137,7 +126,7 @@ static void push(struct net *n, struct net_link *l)
 			done = post_msg(n, l, parcel_msg(&p->m));
 		if (!done)
 			return;
-		add_waiting(n, -1);
+		n->waiting--;
 		l->first = p->next;
 		p->next = n->spare;
 		n->spare = p;
@@ -152,7 +141,7 @@ static void wait_in_line(struct net *n, struct net_link *l,
 	memcpy(parcel_msg(&p->m), m, sizeof(*m) + m->len);
 	if (!l->first)
 		l->last = &l->first;
-	add_waiting(n, 1);
+	n->waiting++;
 	*l->last = p;
 	l->last = &p->next;
 }
@@ -184,7 +173,7 @@ static void tell(struct net *n, struct net_link *l)
 	bool owes = l->given >= CREDITS_TELL && !l->bye &&
 		    !post_msg(n, l, &credit);
 
-	add_waiting(n, owes - l->owes);
+	n->waiting += owes - l->owes;
 	l->owes = owes;
 }
 
@@ -256,6 +245,10 @@ void net_handle(struct net *n, VIP_VI_HANDLE vi)
 	VIP_DESCRIPTOR *d;
 	VIP_RETURN r;
 
+	if (vi == n->rouser) {
+		link_post_rouser(n);
+		return;
+	}
 	while (l < n->link + n->size && l->vi != vi)
 		l++;
 	if (l == n->link + n->size)
@@ -268,22 +261,35 @@ void net_handle(struct net *n, VIP_VI_HANDLE vi)
 		lost(n, l, l->why ? l->why : why);
 }
 
-VIP_VI_HANDLE net_wait(struct net *n, unsigned int spin, unsigned int ms)
+static VIP_VI_HANDLE found(VIP_RETURN r, const VIP_VI_HANDLE *vi)
+{
+	if (r == VIP_SUCCESS)
+		return *vi;
+	if (r != VIP_TIMEOUT && r != VIP_NOT_DONE)
+		die(NULL, "VipCQWait: %s", VipExtReturnText(r));
+	return NULL;
+}
+
+VIP_VI_HANDLE net_look(struct net *n)
 {
 	VIP_BOOLEAN receive;
 	VIP_VI_HANDLE vi;
-	VIP_RETURN r;
 
-	do
-		r = VipCQDone(n->cq, &vi, &receive);
-	while (r == VIP_NOT_DONE && spin--);
-	if (r == VIP_NOT_DONE)
-		r = VipCQWait(n->cq, ms, &vi, &receive);
-	if (r == VIP_SUCCESS)
-		return vi;
-	if (r != VIP_TIMEOUT)
-		die(NULL, "VipCQWait: %s", VipExtReturnText(r));
-	return NULL;
+	return found(VipCQDone(n->cq, &vi, &receive), &vi);
+}
+
+VIP_VI_HANDLE net_wait(struct net *n, unsigned int ms)
+{
+	VIP_BOOLEAN receive;
+	VIP_VI_HANDLE vi;
+
+	return found(VipCQWait(n->cq, ms, &vi, &receive), &vi);
+}
+
+void net_rouse(struct net *n)
+{
+	if (!atomic_exchange(&n->rouses, true))
+		link_flush_rouser(n);
 }
 
 /* All nodes go through the pairs in one order, so none waits in a ring. */

@@ -5,12 +5,14 @@
  * no message finds none. What cannot be sent at once waits in a list: no call
  * here waits, but for net_open() and net_wait().
  *
- * The caller of all functions but net_open() and net_wait() holds the lock that
- * guards struct net (run.c's); the handler of messages is called under it.
+ * The caller of all functions holds the lock that guards struct net (run.c's), but
+ * for net_open(), net_look(), net_wait() and net_rouse(); the handler of messages
+ * is called under it.
  */
 #ifndef DSM_NET_H
 #define DSM_NET_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <vipl.h>
@@ -63,6 +65,9 @@ struct net {
 	VIP_NIC_ATTRIBUTES attr;
 	VIP_UINT64 features;
 	VIP_CQ_HANDLE cq;
+	VIP_VI_HANDLE rouser;		/* is never connected, has one receive */
+	VIP_DESCRIPTOR *roused;		/* that one */
+	atomic_bool rouses;		/* it was flushed, or is about to be */
 	VIP_MEM_HANDLE memory_handle, buffer_handle;
 	uint8_t *memory;		/* of the pages, and their flags */
 	size_t bytes;			/* of the pages */
@@ -96,10 +101,12 @@ void net_open(struct net *n, const char *device);
 void net_connect(struct net *n, const struct net_place *place,
 		 void (*lock)(void), void (*unlock)(void));
 
-/* Waits for a completion at most this long, after `spin` looks at the queue,
- * and returns its VI. No lock.
- */
-VIP_VI_HANDLE net_wait(struct net *n, unsigned int spin, unsigned int ms);
+/* The VI of a completion, or NULL: there is none, or not within `ms`. No lock. */
+VIP_VI_HANDLE net_look(struct net *n);
+VIP_VI_HANDLE net_wait(struct net *n, unsigned int ms);
+
+/* Ends a net_wait() of another thread, or the next one. No lock. */
+void net_rouse(struct net *n);
 
 /* Handles the completions of that VI. */
 void net_handle(struct net *n, VIP_VI_HANDLE vi);
@@ -109,9 +116,6 @@ void net_fetch(struct net *n, unsigned int home, uint32_t page);
 
 /* Messages that wait leave, if they can now. */
 void net_push(struct net *n);
-
-/* Whether there are any. No lock. */
-bool net_waits(const struct net *n);
 
 /* All sends have completed, or their connection has ended. */
 bool net_idle(struct net *n);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,12 +19,20 @@
 #include "run.h"
 
 #define SPIN		4000	/* looks, where nodes have CPUs of their own */
+#define ROUND		8	/* looks between those at the time */
+#define ALONE_NS	3000u	/* at first the CPU is not given away */
+#define POLL_MOST_NS	500000u
+#define POLL_LEAST_NS	3000u
+#define TURN_MS		20	/* of the NIC's owner; LEAD_WATCH_NS is longer */
+#define LOOKS		64	/* in another's stead at a time */
 #define HELLO_SECONDS	60
 #define BYE_SECONDS	10
 #define LAST_INTERVAL	0xffff0000u
 
 struct run this_node = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+/* A thread of the program owns the NIC: this one. */
+static __thread bool leads __attribute__((tls_model("initial-exec")));
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
 bool run_inside(void)
@@ -46,18 +55,43 @@ void run_lock(void)
 	pthread_mutex_lock(&this_node.lock);
 }
 
-void run_unlock(void)
+static void futex(atomic_uint *word, int op, unsigned int value,
+		  const struct timespec *limit)
+{
+	syscall(SYS_futex, word, op, value, limit, NULL, 0);
+}
+
+/* Threads that wait for events wake where there were any, and so does the owner
+ * of the NIC where it is called.
+ */
+static void drop_lock(void)
 {
 	unsigned int turn = this_node.node.events;
-	bool wake = atomic_load(&this_node.turn) != turn;
+	bool wake = atomic_load(&this_node.turn) != turn, call;
 
+	if (wake && !leads)
+		lead_event(&this_node.lead);
+	call = lead_calls(&this_node.lead);
 	atomic_store(&this_node.turn, turn);
 	pthread_mutex_unlock(&this_node.lock);
+	if (wake && atomic_load(&this_node.sleepers))
+		futex(&this_node.turn, FUTEX_WAKE_PRIVATE, INT_MAX, NULL);
+	if (call && atomic_load(&this_node.lead.asleep))
+		net_rouse(&this_node.net);
+}
+
+void run_unlock(void)
+{
+	drop_lock();
 	atomic_signal_fence(memory_order_seq_cst);
 	inside = false;
-	if (wake && atomic_load(&this_node.sleepers))
-		syscall(SYS_futex, &this_node.turn, FUTEX_WAKE_PRIVATE, INT_MAX,
-			NULL, NULL, 0);
+}
+
+static void look_again(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#endif
 }
 
 static void wait_turn(unsigned int seen)
@@ -66,30 +100,152 @@ static void wait_turn(unsigned int seen)
 		if (atomic_load_explicit(&this_node.turn, memory_order_acquire) !=
 		    seen)
 			return;
-#ifdef __x86_64__
-		__builtin_ia32_pause();
-#endif
+		look_again();
 	}
 	atomic_fetch_add(&this_node.sleepers, 1);
-	syscall(SYS_futex, &this_node.turn, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+	futex(&this_node.turn, FUTEX_WAIT_PRIVATE, seen, NULL);
 	atomic_fetch_sub(&this_node.sleepers, 1);
 }
 
-void run_until(run_call call, void *argument)
+/* Looks in rounds, and lets other threads have the CPU between them: the one that
+ * is to answer may be among them. NULL: the time is over, or the owner is called.
+ */
+static VIP_VI_HANDLE poll_for(uint64_t ns, unsigned int seen)
 {
-	unsigned int seen;
+	uint64_t start = run_now(), now;
+	VIP_VI_HANDLE vi;
+
+	do {
+		for (int i = 0; i < ROUND; i++) {
+			vi = net_look(&this_node.net);
+			if (vi || lead_called(&this_node.lead, seen))
+				return vi;
+			look_again();
+		}
+		now = run_now();
+		if (now - start > ALONE_NS)
+			sched_yield();
+	} while (now - start < ns);
+	return NULL;
+}
+
+static VIP_VI_HANDLE poll_times(unsigned int times, unsigned int seen)
+{
+	VIP_VI_HANDLE vi;
+
+	do {
+		vi = net_look(&this_node.net);
+		if (vi || lead_called(&this_node.lead, seen))
+			return vi;
+		look_again();
+	} while (times--);
+	return NULL;
+}
+
+/* The owner's turn in the NIC. It has the lock before and behind it. */
+static void serve_once(const struct run_poll *poll, bool soon)
+{
+	unsigned int seen = atomic_load(&this_node.lead.call);
+	VIP_VI_HANDLE vi;
+
+	soon = soon || this_node.net.waiting;
+	drop_lock();
+	vi = poll->ns ? poll_for(poll->ns, seen) : poll_times(poll->times, seen);
+	if (!vi) {
+		lead_sleep(&this_node.lead);
+		if (!lead_called(&this_node.lead, seen))
+			vi = net_wait(&this_node.net, soon ? 1 : TURN_MS);
+		lead_wake(&this_node.lead);
+	}
+	run_lock();
+	this_node.lead.beats++;
+	if (vi)
+		net_handle(&this_node.net, vi);
+	if (this_node.net.waiting)
+		net_push(&this_node.net);
+}
+
+/* A wait took so long: polls twice that next time, or less. Under the lock. */
+static void learn(struct run_poll *poll, uint64_t took)
+{
+	if (!poll->learns)
+		return;
+	if (took <= POLL_MOST_NS)
+		poll->ns = 2 * took < POLL_MOST_NS ? 2 * took : POLL_MOST_NS;
+	else
+		poll->ns /= 2;
+	if (poll->ns < POLL_LEAST_NS)
+		poll->ns = POLL_LEAST_NS;
+}
+
+/* In the stead of an owner that does not come. */
+static void stand_in(void)
+{
+	VIP_VI_HANDLE vi;
+
+	for (int i = 0; i < LOOKS && (vi = net_look(&this_node.net)); i++)
+		net_handle(&this_node.net, vi);
+	if (this_node.net.waiting)
+		net_push(&this_node.net);
+}
+
+/* Another one owns the NIC, or is to own it, or this node is alone. */
+static void follow(bool may_serve)
+{
+	unsigned int seen = this_node.node.events;
+
+	this_node.lead.waiters += may_serve;
+	run_unlock();
+	wait_turn(seen);
+	run_lock();
+	this_node.lead.waiters -= may_serve;
+}
+
+/* Under the lock; true: the server is to be rung. A thread that were cancelled in
+ * the NIC would take it along.
+ */
+static bool wait_for(run_call call, void *argument, bool may_serve)
+{
+	bool ring;
+	uint64_t start = run_now(), now;
+	int cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	do {
+		if (!leads && may_serve)
+			leads = lead_take(&this_node.lead, run_now());
+		if (leads)
+			serve_once(&this_node.poll, false);
+		else
+			follow(may_serve);
+	} while (!call(&this_node.node, argument));
+	now = run_now();
+	if (leads)
+		learn(&this_node.poll, now - start);
+	ring = lead_leave(&this_node.lead, leads, now);
+	if (ring)
+		atomic_fetch_add(&this_node.bell, 1);
+	if (lead_orphans(&this_node.lead))		/* (3) */
+		this_node.node.events++;
+	leads = false;
+	pthread_setcancelstate(cancel, NULL);
+	return ring;
+}
+
+void run_until(run_call call, void *argument, bool may_serve)
+{
+	bool ring = false;
 
 	run_lock();
-	while (!call(&this_node.node, argument)) {
-		seen = this_node.node.events;
-		run_unlock();
-		wait_turn(seen);
-		run_lock();
-	}
+	if (!call(&this_node.node, argument))
+		ring = wait_for(call, argument,
+				may_serve && this_node.config.size > 1);
 	if (this_node.node.vc[this_node.node.me] > LAST_INTERVAL)
 		die("Start the program again from what it has saved.",
 		    "this node has synchronised 4 billion times: no number is left");
 	run_unlock();
+	if (ring)
+		futex(&this_node.bell, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
 static void op_send(void *context, unsigned int to, const struct dsm_msg *m)
@@ -134,25 +290,46 @@ static void fetched(uint32_t page)
 	page_came(&this_node.node, page);
 }
 
+/* The server sleeps, without the lock. */
+static void rest_for(uint64_t ns)
+{
+	unsigned int seen = atomic_load(&this_node.bell);
+	struct timespec t = { .tv_nsec = ns };
+
+	run_unlock();
+	futex(&this_node.bell, FUTEX_WAIT_PRIVATE, seen, &t);
+	run_lock();
+}
+
+static bool at_end(void)
+{
+	return this_node.ends && net_idle(&this_node.net) &&
+	       this_node.net.gone == this_node.node.size - 1;
+}
+
 static void *serve(void *argument)
 {
-	VIP_VI_HANDLE vi;
-	bool ends = false;
+	struct lead *l = &this_node.lead;
+	enum lead_act act;
+	uint64_t rest;
 
 	(void)argument;
-	while (!ends) {
-		vi = net_wait(&this_node.net, this_node.serve_spin,
-			      net_waits(&this_node.net) ||
-			      atomic_load(&this_node.ends) ? 1 : 20);
-		run_lock();
-		if (vi)
-			net_handle(&this_node.net, vi);
-		if (this_node.net.waiting)
-			net_push(&this_node.net);
-		ends = this_node.ends && net_idle(&this_node.net) &&
-		       this_node.net.gone == this_node.node.size - 1;
-		run_unlock();
+	prctl(PR_SET_TIMERSLACK, 1000ul);	/* else 50 us */
+	run_lock();
+	while (!at_end()) {
+		act = lead_serve(l, run_now(), &rest);
+		if (act == LEAD_STAND_IN)
+			stand_in();
+		if (act != LEAD_NIC) {
+			rest_for(rest);
+			continue;
+		}
+		serve_once(&this_node.serve_poll, this_node.ends);
+		lead_hand(l, run_now());
+		if (lead_orphans(l))		/* (3) */
+			this_node.node.events++;
 	}
+	run_unlock();
 	return NULL;
 }
 
@@ -193,18 +370,24 @@ static void free_tables(void)
 	munmap(t->noticed, 4ul * t->count);
 }
 
-/* Polling pays where each thread has a CPU of its own. */
+/* Polling pays where each thread has a CPU of its own: one thread of a node polls
+ * at a time, and the server too, where there are CPUs for it.
+ */
 static void choose_spin(void)
 {
 	cpu_set_t set;
 	int cpus = sched_getaffinity(0, sizeof(set), &set) ? 1 :
-		   CPU_COUNT(&set);
+		   CPU_COUNT(&set), size = this_node.config.size;
+	unsigned int spin = cpus > size ? SPIN : SPIN / 40;
 
-	this_node.spin = this_node.serve_spin = this_node.config.spin;
-	if (this_node.config.spin >= 0)
-		return;
-	this_node.spin = cpus > (int)this_node.config.size ? SPIN : SPIN / 40;
-	this_node.serve_spin = cpus >= 2 * (int)this_node.config.size ? SPIN : 0;
+	if (this_node.config.spin >= 0) {
+		spin = this_node.config.spin;
+	} else if (cpus >= size) {
+		this_node.poll.learns = true;
+		this_node.poll.ns = POLL_LEAST_NS;
+	}
+	this_node.spin = this_node.poll.times = spin;
+	this_node.serve_poll.times = cpus >= 2 * size ? spin : 0;
 }
 
 static void start_server(void)

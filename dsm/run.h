@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The node that this process is: the protocol's state, its memory and its
- * links, under one lock, and the thread that handles messages. Threads of the
- * program that wait for the protocol wait here.
+ * links, under one lock, and the thread that handles messages while no thread of
+ * the program waits for the protocol. Those that do wait here, and one of them
+ * handles messages meanwhile: lead.h has the rules.
  */
 #ifndef DSM_RUN_H
 #define DSM_RUN_H
@@ -10,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "lead.h"
 #include "net.h"
 #include "node.h"
 #include "view.h"
@@ -25,6 +27,13 @@ struct run_config {
 	struct net_place place;
 };
 
+/* Looks at the NIC before a sleep: for a time, or so often where that is 0. */
+struct run_poll {
+	uint64_t ns;
+	unsigned int times;
+	bool learns;		/* ns, from how long waits take */
+};
+
 struct run {
 	struct run_config config;
 	struct node node;
@@ -32,9 +41,12 @@ struct run {
 	struct view view;
 	pthread_mutex_t lock;
 	pthread_t server;
+	struct lead lead;
+	atomic_uint bell;	/* the server sleeps on it */
 	atomic_uint turn;	/* low half of node.events */
 	atomic_int sleepers;
-	unsigned int spin, serve_spin;
+	unsigned int spin;	/* looks at events before a sleep */
+	struct run_poll poll, serve_poll;
 	bool up, forked;
 	atomic_bool ends;
 	size_t used;		/* bytes that were allocated */
@@ -50,14 +62,16 @@ typedef bool (*run_call)(struct node *n, void *argument);
 void run_start(void);
 void run_stop(void);
 
-/* Makes the call, and again until it is true. */
-void run_until(run_call call, void *argument);
+/* Makes the call, and again until it is true. The thread may serve the NIC
+ * meanwhile: that needs as much of its stack as the NIC's provider does.
+ */
+void run_until(run_call call, void *argument, bool may_serve);
 
 void run_lock(void);
 void run_unlock(void);
 
-/* This thread has the lock, or is about to take it: a fault now is one of a
- * signal handler of the program's.
+/* This thread has the lock, is about to take it, or is in the NIC: a fault now is
+ * one of a signal handler of the program's.
  */
 bool run_inside(void);
 

@@ -102,6 +102,37 @@ static void forgotten(void)
 		CHECK(p[PAGE + 1 + i] == 4);
 }
 
+/* Faults on a signal stack that is small wait there, and serve other nodes. */
+static void narrow(void)
+{
+	enum { PAGES = 64, STACK = 16384 };
+	volatile unsigned char *p = dsm_malloc(PAGES * PAGE);
+	unsigned char *room = mmap(NULL, PAGE + STACK, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack_t stack = { .ss_sp = room + PAGE, .ss_size = STACK }, none = {
+		.ss_flags = SS_DISABLE };
+	size_t left = 0;
+
+	memset(room, 0xa5, PAGE + STACK);
+	mprotect(room, PAGE, PROT_NONE);
+	CHECK(!sigaltstack(&stack, NULL));
+	for (int turn = 1; turn < 30; turn++) {
+		for (size_t i = 0; i < PAGES; i++)
+			p[i * PAGE + dsm_rank()] = turn;
+		dsm_barrier();
+		for (size_t i = 0; i < PAGES * dsm_size(); i++)
+			CHECK(p[i / dsm_size() * PAGE + i % dsm_size()] == turn);
+		dsm_barrier();
+	}
+	CHECK(!sigaltstack(&none, NULL));
+	while (room[PAGE + left] == 0xa5)
+		left++;
+	printf("node %u: %zu bytes of %d of the signal stack were not used\n",
+	       dsm_rank(), left, STACK);
+	CHECK(left > STACK / 4);
+	munmap(room, PAGE + STACK);
+}
+
 /* Differences of many pages, from all to all, at once. */
 static void storm(void)
 {
@@ -199,7 +230,7 @@ static void twice(void)
 static const struct rule all[] = {
 	{ "chained", chained, recover }, { "killed", killed, NULL },
 	{ "ignored", ignored, ignore }, { "forgotten", forgotten, NULL },
-	{ "storm", storm, NULL }, { "exits", exits, NULL },
+	{ "narrow", narrow, NULL }, { "storm", storm, NULL }, { "exits", exits, NULL },
 	{ "order", order, NULL }, { "homes", homes, NULL },
 	{ "again", again, NULL }, { "another", another, NULL },
 	{ "both", both, NULL }, { "twice", twice, NULL },

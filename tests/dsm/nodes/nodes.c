@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -292,7 +293,66 @@ static void locks(void)
 	dsm_release(3);
 }
 
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void reads_within(volatile char *p, double limit)
+{
+	double start = seconds();
+
+	for (unsigned int i = 0; i < 64; i++)
+		CHECK(p[i * PAGE] == 5);
+	CHECK(seconds() - start < limit);
+}
+
+/* No thread of the home waits: its messages are taken all the same. */
+static void computes(void)
+{
+	char *p = dsm_malloc_at(64 * PAGE, 0);
+	double end = seconds() + 2;
+
+	for (unsigned int i = 0; i < 64 && !dsm_rank(); i++)
+		p[i * PAGE] = 5;
+	dsm_barrier();
+	if (dsm_rank())
+		reads_within(p, 1);
+	while (!dsm_rank() && seconds() < end)
+		;
+	dsm_barrier();
+}
+
+static void sleep_long(int sig)
+{
+	(void)sig;
+	sleep(3);
+}
+
+/* A handler runs on the home's thread, which waits. */
+static void kept(void)
+{
+	const struct itimerval soon = { .it_value.tv_usec = 200000 };
+	char *p = dsm_malloc_at(64 * PAGE, 0);
+
+	for (unsigned int i = 0; i < 64 && !dsm_rank(); i++)
+		p[i * PAGE] = 5;
+	signal(SIGALRM, sleep_long);
+	dsm_barrier();
+	if (!dsm_rank())
+		setitimer(ITIMER_REAL, &soon, NULL);
+	else
+		usleep(500000);
+	if (dsm_rank())
+		reads_within(p, 1.5);
+	dsm_barrier();
+}
+
 static const struct rule all[] = {
+	{ "computes", computes, NULL }, { "kept", kept, NULL },
 	{ "counter", counter, NULL }, { "writers", writers, NULL },
 	{ "notices", notices, NULL }, { "threads", threads, NULL },
 	{ "touch", touch, NULL }, { "memory", memory, NULL },
