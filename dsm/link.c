@@ -11,7 +11,7 @@
 #include "die.h"
 #include "link.h"
 
-#define HELLO_VERSION	2u
+#define HELLO_VERSION	3u
 #define CONNECT_SECONDS	60
 
 struct hello {

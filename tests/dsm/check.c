@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "../../dsm/barrier.h"
+#include "../../dsm/diff.h"
 #include "../../dsm/lock.h"
 #include "../../dsm/page.h"
 #include "model.h"
@@ -349,6 +350,32 @@ static const char *beside_idle(void)
 	return most > 4 * LIMIT ? "a log grows beside an idle node" : NULL;
 }
 
+/* Differences of a page of real size: runs of all lengths, far and near. */
+static const char *differences(uint64_t seed)
+{
+	static uint8_t mem[DSM_PAGE], twin[DSM_PAGE], copy[DSM_PAGE];
+	static uint8_t runs[2 * DSM_PAGE];
+	struct sim s = { .random = seed * 0x9E3779B97F4A7C15 + 1 };
+	uint32_t near = 1 + sim_draw(&s, 600), most = 1 + sim_draw(&s, 600);
+	uint64_t changed = 0, differ = 0;
+	size_t at, len;
+
+	for (at = 0; at < DSM_PAGE; at++)
+		twin[at] = mem[at] = copy[at] = sim_draw(&s, 256);
+	for (at = sim_draw(&s, near); at < DSM_PAGE; at += sim_draw(&s, near))
+		for (len = 1 + sim_draw(&s, most); len && at < DSM_PAGE; len--)
+			mem[at++] = sim_draw(&s, 256);
+	for (at = 0; at < DSM_PAGE; at++)
+		differ += mem[at] != twin[at];
+	len = diff_make(mem, twin, DSM_PAGE, runs, &changed);
+	if (len > diff_most(DSM_PAGE) || changed != differ)
+		return "differences are too long, or not counted";
+	if (!diff_apply(copy, DSM_PAGE, runs, len) ||
+	    memcmp(copy, mem, DSM_PAGE))
+		return "differences do not make the page";
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long runs = 3000, first = 1, i, reads = 0, barriers = 0;
@@ -376,6 +403,8 @@ int main(int argc, char **argv)
 			return 1;
 		}
 		idle = progress(i);
+		if (!idle)
+			idle = differences(i);
 		if (idle) {
 			printf("seed %lu: %s\n", i, idle);
 			return 1;
