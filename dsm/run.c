@@ -19,8 +19,9 @@
 #include "run.h"
 
 #define SPIN		4000	/* looks, where nodes have CPUs of their own */
+#define FOLLOW		100	/* looks at events: the server may need the CPU */
 #define ROUND		8	/* looks between those at the time */
-#define ALONE_NS	3000u	/* at first the CPU is not given away */
+#define ALONE_NS	500u	/* at first the CPU is not given away */
 #define POLL_MOST_NS	500000u
 #define POLL_LEAST_NS	3000u
 #define TURN_MS		20	/* of the NIC's owner; LEAD_WATCH_NS is longer */
@@ -96,7 +97,7 @@ static void look_again(void)
 
 static void wait_turn(unsigned int seen)
 {
-	for (unsigned int i = 0; i < this_node.spin; i++) {
+	for (unsigned int i = 0; i < FOLLOW; i++) {
 		if (atomic_load_explicit(&this_node.turn, memory_order_acquire) !=
 		    seen)
 			return;
@@ -386,7 +387,7 @@ static void choose_spin(void)
 		this_node.poll.learns = true;
 		this_node.poll.ns = POLL_LEAST_NS;
 	}
-	this_node.spin = this_node.poll.times = spin;
+	this_node.poll.times = spin;
 	this_node.serve_poll.times = cpus >= 2 * size ? spin : 0;
 }
 

@@ -45,7 +45,6 @@ struct run {
 	atomic_uint bell;	/* the server sleeps on it */
 	atomic_uint turn;	/* low half of node.events */
 	atomic_int sleepers;
-	unsigned int spin;	/* looks at events before a sleep */
 	struct run_poll poll, serve_poll;
 	bool up, forked;
 	atomic_bool ends;
