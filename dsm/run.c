@@ -240,7 +240,7 @@ void run_until(run_call call, void *argument, bool may_serve)
 	run_lock();
 	if (!call(&this_node.node, argument))
 		ring = wait_for(call, argument,
-				may_serve && this_node.config.size > 1);
+				may_serve && this_node.threads_serve);
 	if (this_node.node.vc[this_node.node.me] > LAST_INTERVAL)
 		die("Start the program again from what it has saved.",
 		    "this node has synchronised 4 billion times: no number is left");
@@ -372,7 +372,8 @@ static void free_tables(void)
 }
 
 /* Polling pays where each thread has a CPU of its own: one thread of a node polls
- * at a time, and the server too, where there are CPUs for it.
+ * at a time, and the server too, where there are CPUs for it. Where nodes share
+ * CPUs, it costs more that the server gives way than that it wakes another one.
  */
 static void choose_spin(void)
 {
@@ -381,9 +382,11 @@ static void choose_spin(void)
 		   CPU_COUNT(&set), size = this_node.config.size;
 	unsigned int spin = cpus > size ? SPIN : SPIN / 40;
 
+	this_node.threads_serve = size > 1 && cpus >= size;
 	if (this_node.config.spin >= 0) {
 		spin = this_node.config.spin;
-	} else if (cpus >= size) {
+		this_node.threads_serve = size > 1;
+	} else if (this_node.threads_serve) {
 		this_node.poll.learns = true;
 		this_node.poll.ns = POLL_LEAST_NS;
 	}

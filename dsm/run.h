@@ -47,6 +47,7 @@ struct run {
 	atomic_int sleepers;
 	struct run_poll poll, serve_poll;
 	bool up, forked;
+	bool threads_serve;	/* those that wait: the NIC */
 	atomic_bool ends;
 	size_t used;		/* bytes that were allocated */
 	atomic_ulong read_faults, write_faults;
