@@ -116,8 +116,8 @@ in_sim("turn-untold", SHARE, "sim", "",
         "		;\n"), sim="share")
 in_sim("turn-not-its-own", "devices/ether/share.c", "sim", "",
        "a VI that is given credit in its own visit does not send",
-       ("serve_pool(peer, sends ? &ev->snd.credit : NULL, &work);",
-        "serve_pool(peer, &ev->snd.credit, &work);"),
+       ("serve_pool(ev->peer, sends ? &ev->snd.credit : NULL, &work);",
+        "serve_pool(ev->peer, &ev->snd.credit, &work);"),
        sim="loss")
 in_sim("stalled-give", SHARE, "sim", "",
        "VIs that a full NIC stalls take credit from each other without end",
