@@ -80,8 +80,8 @@ PREEMPT = dict(append="preempt=full")
 NATIVE = dict(native=True)
 MIXED = dict(native=True, mixed=True)
 IOMMU = dict(native=True, iommu=True)
-# Half of the sessions of `make check`; the preempted one, 6.12's and
-# all of check-full have their mitigations.
+# The sessions of `make check` but for the preempted one, which has its
+# mitigations, as all of check-full have.
 UNMITIGATED = dict(mitigations=False)
 NINE = dict(nodes=9, mem=256)
 
@@ -99,10 +99,11 @@ CHECK = [
     boot("check", PLAIN, "stock", "6.1", 1, NICS, **UNMITIGATED),
     boot("check", "{kernel}, preempted", "preempted raced", "6.1", 2, "e1000",
          **PREEMPTED),
-    boot("check", BY_DRIVER, "native_newer", "6.12", 2, "e1000", **NATIVE),
+    boot("check", BY_DRIVER, "native_newer", "6.12", 2, "e1000", **NATIVE,
+         **UNMITIGATED),
     boot("check", BY_DRIVER, "native", "6.1", 1, "tulip", **NATIVE,
          **UNMITIGATED),
-    boot("check", PLAIN, "newer", "6.12", 1, NICS),
+    boot("check", PLAIN, "newer", "6.12", 1, NICS, **UNMITIGATED),
     # Here e1000 gets its native driver at the end, too.
     boot("check", PLAIN, "newest", "7.3", 1, "e1000 virtio-net",
          **UNMITIGATED),
