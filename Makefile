@@ -168,7 +168,7 @@ $(RELEASE_OBJ): VERSION
 $(RELEASE_OBJ): override CFLAGS += -DVIPL_RELEASE='"$(VERSION)"'
 
 # kbuild writes beside the sources, so each kernel gets a copy of them.
-KSRC := $(shell find kernel devices verbs include/uapi -name '*.[ch]' 2>/dev/null) \
+KSRC := $(shell find core kernel devices verbs include/uapi -name '*.[ch]' 2>/dev/null) \
 	Kbuild VERSION
 
 MODULES := $(shell sed -n 's/^obj-m += \(.*\)\.o$$/\1/p' Kbuild)

@@ -6,7 +6,7 @@
 #ifndef _VIA_TULIP_SROM_H
 #define _VIA_TULIP_SROM_H
 
-#include "ether/proto/portable.h"
+#include "../core/portable.h"
 
 #define TULIP_SEQUENCE_MAX	32
 

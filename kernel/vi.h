@@ -9,7 +9,7 @@
 #define _VIA_VI_H
 
 #include "file.h"
-#include "state.h"
+#include "../core/state.h"
 
 /**
  * via_vi_create() - VIA_IOC_VI_CREATE
@@ -166,7 +166,7 @@ void via_vi_lock_two(struct via_vi *a, struct via_vi *b);
 void via_vi_unlock_two(struct via_vi *a, struct via_vi *b);
 
 /*
- * The only way from one state to another, see state.h.  Both queue locks
+ * The only way from one state to another, see core/state.h.  Both queue locks
  * held; false when the table refuses the event or the VI is dead, and nothing
  * has changed.  Where *@left is set, via_vi_left() is owed once the locks are
  * dropped; @left may be NULL for an event that detaches nothing.
@@ -187,7 +187,7 @@ void via_vi_judge(struct via_vi *vi, enum via_verdict verdict);
 static inline bool via_vi_may(struct via_vi *vi, enum via_vi_event event)
 {
 	via_vi_assert_locked(vi);
-	return via_state_move(vi->state, event).to != VIA_STATE_REFUSED;
+	return via_state_may(vi->state, event);
 }
 
 /* A queue lock held, or a VI that is not Idle. */

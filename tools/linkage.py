@@ -11,8 +11,8 @@ import re
 import subprocess
 import sys
 
-PRODUCT = ("kernel/", "devices/", "verbs/", "vipl/", "providers/", "fabric/",
-           "tools/")
+PRODUCT = ("core/", "kernel/", "devices/", "verbs/", "vipl/", "providers/",
+           "fabric/", "tools/")
 # Called by name from outside: by programs, loaders, the kernel and the linker.
 OUTSIDE = re.compile(r"main$|Vip[A-Z]|vipl_provider_init$|fi_prov_ini$")
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\\n])*")', re.S)

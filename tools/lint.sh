@@ -29,7 +29,7 @@ check()
 		--terse --no-summary --show-types -f \
 		$(sed 's/#.*//' tools/checkpatch.conf) "$@"
 }
-find kernel devices verbs include/uapi -name '*.[ch]' ! -name '*_trace.h' \
+find core kernel devices verbs include/uapi -name '*.[ch]' ! -name '*_trace.h' \
 	! -name trace_fields.h ! -path devices/ether/stats.h | check || bad=1
 # Events have the form of the kernel's own, at which checkpatch complains.
 find kernel devices -name '*_trace.h' -o -name trace_fields.h |

@@ -37,10 +37,10 @@ import csource  # noqa: E402
 # A list of sources: the file that has it, its variable, directories whose .c
 # files must all be in it.
 ORDERS = (
-    ("Kbuild", "via_ka-y", ("kernel",)),
+    ("Kbuild", "via_ka-y", ("kernel", "core")),
     ("Kbuild", "via_ether-y", ("devices/ether", "devices/ether/proto")),
     ("vipl/Makefile.inc", "VIPL_SRC", ("vipl", "providers/ka")),
-    ("providers/engine/Makefile.inc", "ENGINE_SRC", ("providers/engine",)),
+    ("providers/engine/Makefile.inc", "ENGINE_SRC", ("providers/engine", "core")),
     ("fabric/Makefile.inc", "FAB_SRC", ("fabric",)),
     ("dsm/Makefile.inc", "DSM_SRC", ("dsm",)),
 )

@@ -23,8 +23,8 @@ import tempfile
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 MOST = 40
-PARTS = ("kernel", "devices", "verbs", "vipl", "providers", "fabric", "tools",
-         "include")
+PARTS = ("core", "kernel", "devices", "verbs", "vipl", "providers", "fabric",
+         "tools", "include")
 ABOVE = "tests/floors/members.above"
 # Words of the kernel's that ctags would take for a member, or that hide one.
 WORDS = ("__aligned+", "____cacheline_aligned", "____cacheline_aligned_in_smp",

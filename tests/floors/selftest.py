@@ -28,7 +28,7 @@ PLANTS = (
     ("tests/floors/kernel.arrows", "kernel/{last} -> kernel/{first}\n",
      "tests/floors/kernel.arrows: remove the line kernel/{last} -> "),
     ("kernel/{last}", "struct planted {{\n\tint x;\n}};\nvoid planted(void)\n{{\n"
-     "}}\n", "kernel: a type and a function are named planted"),
+     "}}\n", "kernel, core: a type and a function are named planted"),
     ("kernel/planted.c", "int planted;\n", "Kbuild: via_ka-y lacks kernel/planted.c"),
 )
 
@@ -69,8 +69,8 @@ def run():
     first = next(p for p in order if any(
         n.startswith("via_") for n in tree.source(p).defines) and
         p != "kernel/main.c")
-    last = next(p for p in reversed(order)
-                if os.path.exists(os.path.join(tree.root, p[:-2] + ".h")))
+    last = next(p for p in reversed(order) if p.startswith("kernel/")
+                and os.path.exists(os.path.join(tree.root, p[:-2] + ".h")))
     words = {
         "first": os.path.basename(first), "last": os.path.basename(last),
         "header": os.path.basename(last)[:-2] + ".h",

@@ -196,17 +196,17 @@ mutant("vi-no-grace", VI, "lo", "threads.destroyed",
        ("	via_reap_queue(&vi->death);",
         "	via_end_queue(&vi->death.work);"), sim="beside end memory")
 
-STATE = "kernel/state.c"
-mutant("error-for-ever", STATE, "unit", "state",
+STATE = "core/state.c"
+mutant("error-for-ever", STATE, "unit", "core",
        "a VI in Error cannot be disconnected, and so never be used again",
        ("		ON(DISCONNECT,	IDLE,		VIA_DO_FLUSH),\n"
         "		ON(NIC_GONE,	ERROR,		VIA_DO_FLUSH),\n	},\n};",
         "		ON(NIC_GONE,	ERROR,		VIA_DO_FLUSH),\n	},\n};"))
-mutant("expiry-untold", STATE, "unit", "state",
+mutant("expiry-untold", STATE, "unit", "core",
        "a server is not told that its client has given up, and accepts it",
        ("		ON(EXPIRE,	IDLE,		VIA_DO_DETACH | VIA_DO_TELL),",
         "		ON(EXPIRE,	IDLE,		VIA_DO_DETACH),"), sim="time")
-mutant("refusal-flushes", STATE, "unit", "state",
+mutant("refusal-flushes", STATE, "unit", "core",
        "a request that is refused takes the receives that were posted",
        ("		ON(REFUSE,	IDLE,		0),",
         "		ON(REFUSE,	IDLE,		VIA_DO_FLUSH),"))

@@ -269,7 +269,7 @@ def run(check, names=None):
 def compile_all(names, folder):
     """Each mutant of the modules compiles without a word; how many do not."""
     chosen = [m for m in (mutants.named(names) if names else mutants.MUTANTS)
-              if m.path.startswith(("kernel/", "devices/", "verbs/"))]
+              if m.path.startswith(("core/", "kernel/", "devices/", "verbs/"))]
     compiler = plant.Compiler(kernels.kernel("6.1").kdir, folder)
     compiler.copy()
     bad = 0

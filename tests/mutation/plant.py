@@ -13,8 +13,8 @@ from labkit.base import BUILD, ROOT
 WORK = os.path.join(BUILD, "mutation")
 SOURCE = os.path.join(WORK, "source")
 OUT = os.path.join(SOURCE, "build")
-PARTS = ("Makefile", "VERSION", "Kbuild", "include", "kernel", "devices",
-         "verbs", "vipl", "providers", "tests/unit", "tests/sim/kernel",
+PARTS = ("Makefile", "VERSION", "Kbuild", "include", "core", "kernel",
+         "devices", "verbs", "vipl", "providers", "tests/unit", "tests/sim/kernel",
          "tools/lacks.sh", "tools/needs.sh")
 MODULES = ("via_ka", "via_lo", "via_ether", "via_netdev")
 VERBS = "via_rdma"
@@ -195,10 +195,10 @@ class Compiler:
     def copy(self):
         """The sources of today, as kbuild wants them: beside the objects."""
         os.makedirs(self.folder, exist_ok=True)
-        subprocess.run(["cp", "-au", "--parents", "Kbuild", "VERSION", "kernel",
-                        "devices", "verbs", "include", self.folder], cwd=ROOT,
+        subprocess.run(["cp", "-au", "--parents", "Kbuild", "VERSION", "core",
+                        "kernel", "devices", "verbs", "include", self.folder], cwd=ROOT,
                        check=True)
-        for top in ("kernel", "devices", "verbs", "include"):
+        for top in ("core", "kernel", "devices", "verbs", "include"):
             for where, _, names in os.walk(os.path.join(ROOT, top)):
                 for name in names:
                     path = os.path.join(where, name)

@@ -35,7 +35,7 @@ import mutants  # noqa: E402
 import plant  # noqa: E402
 
 WORK = os.path.join(ROOT, "build/mutation-sim")
-PARTS = ("Makefile", "include", "kernel", "devices", "tests/sim",
+PARTS = ("Makefile", "include", "core", "kernel", "devices", "tests/sim",
          "tests/unit", "vipl", "providers", "tests/conformance",
          "tests/bench", "tools/common")
 SURVIVORS = os.path.join(HERE, "survivors.txt")
@@ -55,8 +55,8 @@ UNITS = {"devices/ether/proto/wire.c": ["wire"], "devices/ether/proto/wire.h": [
          "devices/ether/proto/delack.h": ["delack"],
          "devices/ether/proto/window.c": ["window", "bottleneck"],
          "devices/ether/proto/window.h": ["window", "bottleneck"],
-         "kernel/state.c": ["state"], "kernel/state.h": ["state"]}
-SIDES = ("kernel/", "devices/ether/")
+         "core/state.c": ["core"], "core/state.h": ["core"]}
+SIDES = ("core/", "kernel/", "devices/ether/")
 
 
 def chosen(names):

@@ -14,8 +14,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 PAGE = "docs/howto/troubleshooting.md"
-SOURCES = ("vipl", "providers/*", "tools", "tools/*", "kernel", "devices",
-           "devices/*", "verbs")
+SOURCES = ("vipl", "providers/*", "tools", "tools/*", "core", "kernel",
+           "devices", "devices/*", "verbs")
 # A list, what precedes its lines, the columns that a reason at the end of a
 # fault has, where it is used, and the calls there that print.
 LISTS = (

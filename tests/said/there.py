@@ -17,8 +17,8 @@ import choose  # noqa: E402
 from anchors import anchor  # noqa: E402,F401  (for resolve.py, too)
 
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
-SOURCES = ("kernel", "devices", "verbs", "include", "vipl", "providers",
-           "tools", "tests", "Makefile", "Kbuild")
+SOURCES = ("core", "kernel", "devices", "verbs", "include", "vipl",
+           "providers", "tools", "tests", "Makefile", "Kbuild")
 # Which module the parameters of a file of sources are of.
 OWNERS = (("kernel/", "via_ka"), ("devices/ether/", "via_ether"),
           ("devices/native/", "via_native"), ("devices/netdev.c",

@@ -22,8 +22,8 @@ from runner import StepFailed
 
 DEB = os.path.join(BUILD, "deb")
 WANTED = ("libvipl1", "libvipl1-plugins", "mvia-tools", "mvia-dkms")
-MADE_OF = ("kernel", "devices", "verbs", "include/uapi", "Kbuild",
-           "VERSION", "packaging/dkms.conf")
+MADE_OF = ("core", "kernel", "devices", "verbs", "include/uapi",
+           "Kbuild", "VERSION", "packaging/dkms.conf")
 
 
 def version():

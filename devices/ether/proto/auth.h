@@ -15,7 +15,7 @@
 
 #include <crypto/blake2s.h>
 #include <linux/atomic.h>
-#include "portable.h"
+#include "../../../core/portable.h"
 
 #define VIA_AUTH_KEY_LEN	32u
 #define VIA_AUTH_ADDR_MAX	18u	/* bytes: IPv6 address and port */

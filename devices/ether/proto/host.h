@@ -8,7 +8,7 @@
 #ifndef _VIA_HOST_H
 #define _VIA_HOST_H
 
-#include "portable.h"
+#include "../../../core/portable.h"
 
 #define VIA_HOST_MAX		16u	/* bytes */
 #define VIA_HOST_TEXT		48u	/* bytes of one in writing, with the zero */

@@ -3,7 +3,7 @@
 #ifndef _VIA_RANGE_H
 #define _VIA_RANGE_H
 
-#include "portable.h"
+#include "../../../core/portable.h"
 
 /**
  * struct via_range - frames @start to @start + @count - 1

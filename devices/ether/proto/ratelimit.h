@@ -32,7 +32,7 @@
 #define _VIA_LIMIT_H
 
 #include <linux/atomic.h>
-#include "portable.h"
+#include "../../../core/portable.h"
 
 #define VIA_LIMIT_BUCKETS	256u
 #define VIA_LIMIT_ADDR_MAX	18u	/* bytes: IPv6 address and port */

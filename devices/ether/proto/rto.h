@@ -18,7 +18,7 @@
 #ifndef _VIA_RTO_H
 #define _VIA_RTO_H
 
-#include "portable.h"
+#include "../../../core/portable.h"
 
 #define VIA_RTO_BACKOFF	10u		/* doublings of a timeout that stay */
 #define VIA_RTO_LATE_NS	100000u		/* an alarm that is late, at least */

@@ -3,7 +3,7 @@
 #ifndef _VIA_SAMPLE_H
 #define _VIA_SAMPLE_H
 
-#include "portable.h"
+#include "../../../core/portable.h"
 
 #define VIA_SAMPLE_MAX	0x100000u	/* frames from sample to sample */
 #define VIA_SAMPLE_GAP_NS	10000u		/* the alarm fires so early */

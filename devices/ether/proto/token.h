@@ -14,7 +14,7 @@
 #define _VIA_TOKEN_H
 
 #include <linux/siphash.h>
-#include "portable.h"
+#include "../../../core/portable.h"
 
 #define VIA_TOKEN_SECONDS	120u
 #define VIA_TOKEN_ADDR_MAX	18u	/* bytes: IPv6 address and port */

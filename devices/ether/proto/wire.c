@@ -3,6 +3,11 @@
 
 #include "wire.h"
 
+/* Not of core/portable.h: in user space others write it as an attribute's name. */
+#ifndef noinline
+#define noinline	__attribute__((__noinline__))
+#endif
+
 static const void *behind(const void *p, u32 bytes)
 {
 	return (const u8 *)p + bytes;

@@ -13,8 +13,8 @@ from labkit.base import ROOT
 # What a change of means another run: not the documents, and not the list of
 # steps, to which some may be added.  For a step that passed with an amount
 # that its name does not tell, --fresh is for changes of that.
-SOURCES = ("Kbuild", "devices", "include", "kernel", "providers", "tests",
-           "tools", "verbs", "vipl", ":!tests/soak", ":!tests/check/plan.py")
+SOURCES = ("Kbuild", "core", "devices", "include", "kernel", "providers",
+           "tests", "tools", "verbs", "vipl", ":!tests/soak", ":!tests/check/plan.py")
 ENDINGS = ("no page stays pinned", "idle modules unload", "nothing leaked")
 
 

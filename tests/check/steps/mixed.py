@@ -17,8 +17,8 @@ from runner import Skipped, StepFailed
 
 OLDER = os.path.join(BUILD, "older")
 PROGRAM = f"{OLDER}/program-1"
-SOURCES = ("Makefile", "VERSION", "Kbuild", "kernel", "devices", "include",
-           "vipl", "providers", "tools/lacks.sh")
+SOURCES = ("Makefile", "VERSION", "Kbuild", "core", "kernel", "devices",
+           "include", "vipl", "providers", "tools/lacks.sh")
 UAPI = "include/uapi/via.h"
 # Those that via_lo needs.
 AGENT = ("via_ka", "via_lo")

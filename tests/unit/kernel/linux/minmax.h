@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* In place of the kernel's, for unit tests. */
-#include "portable.h"
+#include "../../../../core/portable.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * wire.[ch] and window.[ch] know nothing of the kernel, and auth.[ch],
- * ratelimit.[ch] and token.[ch] only what tests/unit/kernel has, so that the same
- * files run in user space under sanitizers; this gives both worlds the same
- * few names.
+ * Names that are the same in the kernel and in user space, for sources that are
+ * compiled in both.  The files of core/ are part of via_ka and of the engine of
+ * user-space providers.  Those of devices/ether/proto/ are part of via_ether, and
+ * run in user space under test: most know nothing of the kernel; auth.[ch],
+ * ratelimit.[ch] and token.[ch] know only what tests/unit/kernel has.
  */
 #ifndef _VIA_PORTABLE_H
 #define _VIA_PORTABLE_H
@@ -35,7 +36,6 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
-#define noinline		__attribute__((__noinline__))
 #define __packed		__attribute__((__packed__))
 #define __aligned(x)		__attribute__((__aligned__(x)))
 #define __uninitialized

@@ -2,17 +2,17 @@
 /*
  * The state machine of a VI: one table, state by event.
  *
- * It knows nothing of the kernel, so that the same file runs in user space
- * under test.  via_vi_move() in move.c is the only one that acts upon it: it
- * looks the move up, does what the table says, and stores the new state; all
- * with both queue locks held, so that of two events that race one comes
- * first and the other meets the state that it left.  Nothing fails: a move that
- * is refused is a value.
+ * The agent acts upon it in via_vi_move(), kernel/move.c, and the engine of
+ * user-space providers in conn.c and disconnect.c: each looks the move up, does
+ * what the table says, and stores the new state; all under its lock of the VI,
+ * so that of two events that race one comes first and the other meets the state
+ * that it left.  Nothing fails: a move that is refused is a value.
  */
 #ifndef _VIA_STATE_H
 #define _VIA_STATE_H
 
 #include "../include/uapi/via.h"
+#include "portable.h"
 
 enum via_vi_event {
 	VIA_EV_BEGIN,		/* a request, a p2p request or an accept */
@@ -44,5 +44,20 @@ struct via_move {
 
 /* Any state and event may be asked for, nonsense is refused. */
 struct via_move via_state_move(__u32 state, __u32 event);
+
+/* Would the table allow it? */
+static inline bool via_state_may(__u32 state, __u32 event)
+{
+	return via_state_move(state, event).to != VIA_STATE_REFUSED;
+}
+
+/*
+ * May a send not be posted?  In Error it may, and completes flushed, as a
+ * receive does; receives may be posted in every state.
+ */
+static inline bool via_state_refuses_sends(__u32 state)
+{
+	return state == VIA_STATE_IDLE || state == VIA_STATE_PENDING;
+}
 
 #endif
