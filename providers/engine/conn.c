@@ -60,15 +60,17 @@ static void settle_attempt(struct eng_nic *nic, struct eng_vi *v,
 	eng_wake(nic, &v->conn.sleepers);
 }
 
-/* Pending to Idle; the other end is told where it has to be. */
-void eng_conn_end(struct eng_nic *nic, struct eng_vi *v, VIP_RETURN verdict)
+/* REFUSE, EXPIRE or DISCONNECT of an attempt: Pending to Idle. */
+void eng_conn_end(struct eng_nic *nic, struct eng_vi *v,
+		  enum via_vi_event event, VIP_RETURN verdict)
 {
+	struct via_move move = eng_vi_move(v, event);
 	struct eng_attempt *a = &v->conn;
 	struct eng_wire h = { .raddr = v->nonce };
 
-	if (v->state != VIP_STATE_CONNECT_PENDING)
+	if (move.to == VIA_STATE_REFUSED)
 		return;
-	if (v->peer && v->peer->state == PEER_UP) {
+	if (move.what & VIA_DO_TELL && v->peer && v->peer->state == PEER_UP) {
 		if (a->serving) {
 			/* The VI may have become connected meanwhile. */
 			h.op = WIRE_DISCONNECT;
@@ -80,7 +82,6 @@ void eng_conn_end(struct eng_nic *nic, struct eng_vi *v, VIP_RETURN verdict)
 			eng_peer_send(nic, v->peer, &h, NULL, 0);
 		}
 	}
-	v->state = VIP_STATE_IDLE;
 	v->nonce = 0;
 	eng_peer_detach(v);
 	settle_attempt(nic, v, verdict);
@@ -89,10 +90,10 @@ void eng_conn_end(struct eng_nic *nic, struct eng_vi *v, VIP_RETURN verdict)
 /* Pending to Idle when its time is over; else what is to be done in time. */
 void eng_conn_expire(struct eng_nic *nic, struct eng_vi *v, uint64_t now)
 {
-	if (v->state != VIP_STATE_CONNECT_PENDING)
+	if (!via_state_may(v->state, VIA_EV_EXPIRE))
 		return;
 	if (now >= v->conn.deadline && v->conn.deadline != ENG_FOREVER)
-		eng_conn_end(nic, v, VIP_TIMEOUT);
+		eng_conn_end(nic, v, VIA_EV_EXPIRE, VIP_TIMEOUT);
 	else
 		eng_p2p_retry(nic, v, now);
 }
@@ -103,7 +104,7 @@ int eng_conn_may_begin(struct eng_nic *nic, struct eng_vi *v)
 	eng_conn_expire(nic, v, eng_now());
 	while (v->state == VIP_STATE_IDLE && v->disconnecting && nic->live)
 		eng_sleep(nic, &v->conn.sleepers, ENG_FOREVER);
-	return v->id && v->state == VIP_STATE_IDLE;
+	return v->id && via_state_may(v->state, VIA_EV_BEGIN);
 }
 
 void eng_conn_begin(struct eng_nic *nic, struct eng_vi *v,
@@ -132,7 +133,7 @@ void eng_conn_begin(struct eng_nic *nic, struct eng_vi *v,
 	a->mine.len = 0;
 	a->theirs.len = 0;
 	a->disc = NULL;
-	v->state = VIP_STATE_CONNECT_PENDING;
+	eng_vi_move(v, VIA_EV_BEGIN);
 	v->nonce = eng_random();
 	eng_time(nic, v, deadline);
 }
@@ -175,7 +176,7 @@ static void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
 		.nonce = v->peer_nonce,
 		.dst = v->peer_id,
 	};
-	v->state = VIP_STATE_CONNECTED;
+	eng_vi_move(v, VIA_EV_JOIN);
 	eng_look_quick(v);
 	settle_attempt(nic, v, VIP_SUCCESS);
 }
@@ -271,16 +272,17 @@ void eng_conn_peer_down(struct eng_nic *nic, struct eng_vi *v, int err)
 		a->serving = 0;
 		eng_p2p_none(nic, v);
 	} else if (a->serving) {
-		eng_conn_end(nic, v, VIP_TIMEOUT);
+		eng_conn_end(nic, v, VIA_EV_REFUSE, VIP_TIMEOUT);
 	} else if (!err && !a->again) {
 		/* The peer parted as we asked: there may be another. */
 		a->again = 1;
 		a->asked = 0;
 		err = eng_conn_handshake(nic, v);
 		if (err)
-			eng_conn_end(nic, v, verdict_of(err));
+			eng_conn_end(nic, v, VIA_EV_REFUSE, verdict_of(err));
 	} else {
-		eng_conn_end(nic, v, a->asked ? VIP_REJECT : verdict_of(err));
+		eng_conn_end(nic, v, VIA_EV_REFUSE,
+			     a->asked ? VIP_REJECT : verdict_of(err));
 	}
 }
 
@@ -323,7 +325,7 @@ static VIP_RETURN request_conn(struct vipl_vi *obj,
 		v->conn.mine = *priv;
 	err = eng_conn_handshake(nic, v);
 	if (err)
-		eng_conn_end(nic, v, verdict_of(err));
+		eng_conn_end(nic, v, VIA_EV_REFUSE, verdict_of(err));
 	if (nic->dirty)
 		eng_settle(nic);
 	return VIP_SUCCESS;
@@ -450,9 +452,7 @@ static void rx_reject(struct eng_nic *nic, struct eng_peer *peer,
 		r = (VIP_RETURN)h->status;
 	v->conn.theirs.len = c->priv_len;
 	memcpy(v->conn.theirs.data, c->priv, c->priv_len);
-	/* The peer knows. */
-	v->conn.asked = 0;
-	eng_conn_end(nic, v, r);
+	eng_conn_end(nic, v, VIA_EV_REFUSE, r);
 }
 
 /* Answers to ACCEPT. */
@@ -472,7 +472,7 @@ static void rx_served(struct eng_nic *nic, struct eng_peer *peer,
 	if (v->conn.p2p)
 		eng_p2p_none(nic, v);
 	else
-		eng_conn_end(nic, v, VIP_TIMEOUT);
+		eng_conn_end(nic, v, VIA_EV_REFUSE, VIP_TIMEOUT);
 }
 
 static void rx_cancel(struct eng_nic *nic, struct eng_peer *peer,

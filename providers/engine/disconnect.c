@@ -21,18 +21,23 @@
 /* disconnect_flags: the peer's has come. */
 #define DISCONNECT_SEEN	0x80
 
-void eng_vi_disconnect(struct eng_nic *nic, struct eng_vi *v, enum eng_why why,
-		       int orderly)
+/*
+ * DISCONNECT, LOST or BROKEN; flags: disconnect_flags, and what they say goes
+ * with the word to the peer, if it is told.
+ */
+void eng_vi_disconnect(struct eng_nic *nic, struct eng_vi *v,
+		       enum via_vi_event event, uint8_t flags, int orderly)
 {
+	struct via_move move = via_state_move(v->state, event);
 	VIP_VI_STATE was = v->state;
 
-	if (why != WHY_DISCONNECT && was != VIP_STATE_CONNECTED)
+	if (move.to == VIA_STATE_REFUSED)
 		return;
 	if (was == VIP_STATE_CONNECT_PENDING)
-		eng_conn_end(nic, v, VIP_INVALID_STATE);
-	else if (why == WHY_DISCONNECT && v->conn.p2p)
+		eng_conn_end(nic, v, event, VIP_INVALID_STATE);
+	else if (event == VIA_EV_DISCONNECT && v->conn.p2p)
 		v->conn.verdict = ENG_REPORTED;
-	v->state = why == WHY_DISCONNECT ? VIP_STATE_IDLE : VIP_STATE_ERROR;
+	eng_vi_move(v, event);
 	v->quick = NULL;
 	if (was != VIP_STATE_CONNECTED) {
 		if (!v->disconnecting) {
@@ -41,38 +46,31 @@ void eng_vi_disconnect(struct eng_nic *nic, struct eng_vi *v, enum eng_why why,
 		}
 		return;
 	}
-	if (why != WHY_DISCONNECT)
+	if (move.what & VIA_DO_REPORT)
 		eng_event(v, VIP_ERROR_CONN_LOST, 0, 0, orderly);
 	v->disconnecting = DISCONNECT_PULLS;
 	v->disconnect_deadline = 0;
-	v->disconnect_op = why == WHY_LOST ? 0 :
-			   why == WHY_PEER ? WIRE_DISCONNECT_ACK : WIRE_DISCONNECT;
-	if (why == WHY_DISCONNECT)
-		v->disconnect_flags = WIRE_ORDERLY;
-	else if (why == WHY_PEER)
-		v->disconnect_flags = DISCONNECT_SEEN;
+	v->disconnect_flags = flags;
+	v->disconnect_op = move.what & VIA_DO_TELL ? WIRE_DISCONNECT :
+			   flags & DISCONNECT_SEEN ? WIRE_DISCONNECT_ACK : 0;
 	eng_todo(nic, v, TODO_DISCONNECT);
 }
 
 /* An error of this end. */
 void eng_break(struct eng_nic *nic, struct eng_vi *v)
 {
-	if (v->state != VIP_STATE_CONNECTED)
-		return;
-	v->disconnect_flags = 0;
-	eng_vi_disconnect(nic, v, WHY_BROKEN, 0);
+	eng_vi_disconnect(nic, v, VIA_EV_BROKEN, 0, 0);
 }
 
 /* A message of the peer's was refused: it is told which, and why. */
 void eng_refuse(struct eng_nic *nic, struct eng_vi *v, uint32_t seq,
 		uint32_t status)
 {
-	if (v->state != VIP_STATE_CONNECTED)
+	if (!via_state_may(v->state, VIA_EV_BROKEN))
 		return;
-	v->disconnect_flags = WIRE_REFUSED;
 	v->disconnect_seq = seq;
 	v->disconnect_status = status;
-	eng_vi_disconnect(nic, v, WHY_BROKEN, 0);
+	eng_vi_disconnect(nic, v, VIA_EV_BROKEN, WIRE_REFUSED, 0);
 }
 
 static void send_disconnect(struct eng_nic *nic, struct eng_vi *v)
@@ -191,7 +189,7 @@ void eng_disconnect_work(struct eng_nic *nic, struct eng_vi *v)
 /* The NIC closes: nothing is waited for. */
 void eng_disconnect_now(struct eng_nic *nic, struct eng_vi *v)
 {
-	eng_vi_disconnect(nic, v, WHY_DISCONNECT, 0);
+	eng_vi_disconnect(nic, v, VIA_EV_DISCONNECT, WIRE_ORDERLY, 0);
 	if (!v->disconnecting)
 		return;
 	if (v->disconnecting == DISCONNECT_PULLS)
@@ -232,7 +230,8 @@ void eng_rx_disconnect(struct eng_nic *nic, struct eng_vi *v,
 	if (v->state == VIP_STATE_CONNECTED && h->op == WIRE_DISCONNECT) {
 		if (h->flags & WIRE_REFUSED)
 			take_refusal(nic, v, h);
-		eng_vi_disconnect(nic, v, WHY_PEER, h->flags & WIRE_ORDERLY);
+		eng_vi_disconnect(nic, v, VIA_EV_LOST, DISCONNECT_SEEN,
+				  h->flags & WIRE_ORDERLY);
 	} else if (v->disconnecting) {
 		v->disconnect_flags |= DISCONNECT_SEEN;
 		eng_todo(nic, v, TODO_DISCONNECT);
@@ -246,7 +245,7 @@ VIP_RETURN eng_disconnect(struct vipl_vi *obj)
 
 	eng_enter(nic);
 	if (v->id)
-		eng_vi_disconnect(nic, v, WHY_DISCONNECT, 0);
+		eng_vi_disconnect(nic, v, VIA_EV_DISCONNECT, WIRE_ORDERLY, 0);
 	if (nic->dirty)
 		eng_settle(nic);
 	/* All posted descriptors have completed when this returns. */

@@ -50,6 +50,17 @@ static inline int eng_reliable(const struct eng_vi *v)
 	return v->reliability != VIP_SERVICE_UNRELIABLE;
 }
 
+/* The only way from one state to another: as core/state.c says. */
+static inline struct via_move eng_vi_move(struct eng_vi *v,
+					  enum via_vi_event event)
+{
+	struct via_move move = via_state_move(v->state, event);
+
+	if (move.to != VIA_STATE_REFUSED)
+		v->state = (VIP_VI_STATE)move.to;
+	return move;
+}
+
 /* nic.c */
 void eng_settle(struct eng_nic *nic);
 void eng_event(struct eng_vi *v, uint32_t code, uint32_t opcode, uint64_t desc,
@@ -400,14 +411,8 @@ VIP_RETURN eng_disconnect(struct vipl_vi *obj);
 void eng_vi_end(struct eng_nic *nic, struct eng_vi *v);
 
 /* disconnect.c */
-enum eng_why {
-	WHY_DISCONNECT,			/* the program's */
-	WHY_BROKEN,			/* an error here: the peer is told */
-	WHY_PEER,			/* the peer said DISCONNECT */
-	WHY_LOST,			/* the peer is down */
-};
-void eng_vi_disconnect(struct eng_nic *nic, struct eng_vi *v, enum eng_why why,
-		       int orderly);
+void eng_vi_disconnect(struct eng_nic *nic, struct eng_vi *v,
+		       enum via_vi_event event, uint8_t flags, int orderly);
 void eng_break(struct eng_nic *nic, struct eng_vi *v);
 void eng_refuse(struct eng_nic *nic, struct eng_vi *v, uint32_t seq,
 		uint32_t status);
@@ -417,7 +422,8 @@ void eng_rx_disconnect(struct eng_nic *nic, struct eng_vi *v,
 		       const struct eng_wire *h);
 
 /* conn.c */
-void eng_conn_end(struct eng_nic *nic, struct eng_vi *v, VIP_RETURN verdict);
+void eng_conn_end(struct eng_nic *nic, struct eng_vi *v,
+		  enum via_vi_event event, VIP_RETURN verdict);
 void eng_conn_expire(struct eng_nic *nic, struct eng_vi *v, uint64_t now);
 int eng_conn_may_begin(struct eng_nic *nic, struct eng_vi *v);
 void eng_conn_begin(struct eng_nic *nic, struct eng_vi *v,

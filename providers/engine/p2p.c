@@ -105,7 +105,7 @@ VIP_RETURN eng_peer_request(struct vipl_vi *obj, const struct vipl_addr *local,
 	look_later(nic, v, RETRY_NS);
 	r = look_for_match(nic, v);
 	if (r != VIP_SUCCESS)
-		eng_conn_end(nic, v, r);
+		eng_conn_end(nic, v, VIA_EV_REFUSE, r);
 	r = VIP_SUCCESS;
 out:
 	eng_leave(nic);
@@ -190,7 +190,7 @@ void eng_rx_look(struct eng_nic *nic, struct eng_peer *peer,
 	r = eng_attrs_differ(v, c->reliability, c->transfer);
 	if (r != VIP_SUCCESS) {
 		eng_reject(nic, peer, c->vi, c->nonce, r, NULL);
-		eng_conn_end(nic, v, r);
+		eng_conn_end(nic, v, VIA_EV_REFUSE, r);
 		return;
 	}
 	v->conn.attrs = (VIP_VI_ATTRIBUTES){

@@ -225,7 +225,7 @@ static void is_down(struct eng_nic *nic, struct eng_peer *p)
 		if (v->disconnecting)
 			eng_todo(nic, v, TODO_DISCONNECT);
 		else if (v->state == VIP_STATE_CONNECTED)
-			eng_vi_disconnect(nic, v, WHY_LOST, orderly);
+			eng_vi_disconnect(nic, v, VIA_EV_LOST, 0, orderly);
 		else if (p->as)
 			eng_peer_attach(v, p->as);
 		else

@@ -139,8 +139,7 @@ static ALWAYS_INLINE VIP_RETURN post_slot(struct eng_nic *nic, struct eng_vi *v,
 	if (unlikely(atomic_load_explicit(&v->handle, memory_order_relaxed) !=
 		     (uintptr_t)h))
 		return VIP_INVALID_PARAMETER;
-	if (!recv && unlikely(v->state == VIP_STATE_IDLE ||
-			      v->state == VIP_STATE_CONNECT_PENDING))
+	if (!recv && unlikely(via_state_refuses_sends(v->state)))
 		return VIP_INVALID_STATE;
 	tail = eng_get(&q->tail);
 	/* Pairs with the collector's release: it has left the slot. */

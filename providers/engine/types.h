@@ -33,12 +33,11 @@
 #include <pthread.h>
 #include <vipl/engine.h>
 
+#include "../../core/state.h"
 #include "list.h"
 #include "lock.h"
 #include "wire.h"
 
-#define likely(x)	__builtin_expect(!!(x), 1)
-#define unlikely(x)	__builtin_expect(!!(x), 0)
 #define ALWAYS_INLINE	inline __attribute__((always_inline))
 
 #define ENG_QUEUE	1024u		/* descriptors of a work queue */

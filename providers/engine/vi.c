@@ -224,7 +224,7 @@ VIP_RETURN eng_vi_destroy(struct vipl_vi *obj)
 
 	eng_enter(nic);
 	eng_conn_expire(nic, v, eng_now());
-	if (v->state == VIP_STATE_IDLE && !v->disconnecting) {
+	if (via_state_may(v->state, VIA_EV_DESTROY) && !v->disconnecting) {
 		eng_vi_end(nic, v);
 		r = VIP_SUCCESS;
 	}
@@ -291,7 +291,7 @@ VIP_RETURN eng_vi_set(struct vipl_vi *obj, const VIP_VI_ATTRIBUTES *attrs,
 
 	eng_enter(nic);
 	eng_conn_expire(nic, v, eng_now());
-	if (v->state != VIP_STATE_IDLE || v->disconnecting)
+	if (!via_state_may(v->state, VIA_EV_CHANGE) || v->disconnecting)
 		goto out;
 	r = VIP_INVALID_PTAG;
 	if (ptag && eng_ptag_use(nic, ptag))

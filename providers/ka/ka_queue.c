@@ -7,11 +7,11 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include "../../core/state.h"
 #include "../../vipl/timeout.h"
 #include "ka.h"
 
 #define ALWAYS_INLINE	inline __attribute__((always_inline))
-#define unlikely(x)	__builtin_expect(!!(x), 0)
 
 /* Private words that are written under the queue's lock only. */
 static ALWAYS_INLINE uint32_t load_own(const _Atomic uint32_t *p)
@@ -87,8 +87,7 @@ static ALWAYS_INLINE enum after post_slot(struct ka_queue *q, VIP_VI_HANDLE h,
 		return STALE;
 	if (!recv) {
 		state = ka_load(&sh->state);
-		if (unlikely(state == VIA_STATE_IDLE ||
-			     state == VIA_STATE_PENDING))
+		if (unlikely(via_state_refuses_sends(state)))
 			return STATE;
 	}
 	if (unlikely(tail - load_own(&q->collected) >= q->limit))
