@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The state machine of a VI.  The expectation is written a second time and in
+ * The rules of core/: here the state machine of a VI.  The expectation is written a second time and in
  * another form than the table under test: one line for each move there is,
  * and whatever has no line must be refused.
  */
 
 #include "unit.h"
+#include "core.h"
 #include "state.h"
 
 struct line {
@@ -61,6 +62,8 @@ static void every_pair(void)
 	for (state = 0; state < VIA_STATES; state++) {
 		for (event = 0; event < VIA_EV_COUNT; event++) {
 			m = via_state_move(state, event);
+			CU_ASSERT_EQUAL(via_state_may(state, event),
+					m.to != VIA_STATE_REFUSED);
 			l = find(state, event);
 			if (!l) {
 				CU_ASSERT_EQUAL(m.to, VIA_STATE_REFUSED);
@@ -127,7 +130,20 @@ static void sense(void)
 	}
 }
 
-UNIT_MAIN("state",
+/* VipPostSend is refused where no connection is or was. */
+static void sends(void)
+{
+	CU_ASSERT(via_state_refuses_sends(IDLE));
+	CU_ASSERT(via_state_refuses_sends(PEND));
+	CU_ASSERT_FALSE(via_state_refuses_sends(CONN));
+	CU_ASSERT_FALSE(via_state_refuses_sends(ERR));
+}
+
+UNIT_MAIN("core",
 	  { "every state and event", every_pair },
 	  { "no such state, no such event", nonsense },
-	  { "what every table must obey", sense });
+	  { "what every table must obey", sense },
+	  { "where sends are refused", sends },
+	  { "rules of descriptors", descriptors },
+	  { "each Control", every_control },
+	  { "plain descriptors", plain_is_plain });
