@@ -44,11 +44,6 @@
  */
 #define VIA_CHECK_AT_GATHER 1024u
 
-static struct via_seg *via_desc_segs(struct via_desc *d)
-{
-	return d->more ?: d->seg;
-}
-
 struct via_seg *via_desc_walk(struct via_desc *d, u32 off, u32 *seg_off)
 {
 	struct via_seg *segs = via_desc_segs(d);
@@ -94,7 +89,7 @@ static enum via_status via_desc_load_more(struct via_vi *vi, struct via_desc *d)
 	segs = via_vi_memory(vi, array_size(count, sizeof(*segs)));
 	if (!segs)
 		return VIA_ST_TRANSPORT_ERROR;
-	r = via_local_region(vi, d->handle, d->addr, 32 + 16 * count);
+	r = via_local_region(vi, d->handle, d->addr, via_desc_bytes(count));
 	if (!r) {
 		kfree(segs);
 		return VIA_ST_PROTECTION_ERROR;
@@ -107,30 +102,6 @@ static enum via_status via_desc_load_more(struct via_vi *vi, struct via_desc *d)
 	for (i = VIA_DESC_INLINE; vi->file->compat && i < count; i++)
 		segs[i].addr = (u32)segs[i].addr;
 	d->more = segs;
-	return 0;
-}
-
-/*
- * Sum of the segments against the length, and of what is sent against the
- * limit.  A receive may be longer: MaxTransferSize binds messages, and no
- * message is longer than the limit of the VI that sends it, which is ours too.
- * No sum of 32-bit lengths wraps in 64 bits, and what agrees with the length
- * fits in 32: every offset into a descriptor that passes does.
- */
-static enum via_status via_desc_check_length(struct via_vi *vi,
-					     struct via_desc *d, bool recv)
-{
-	const struct via_seg *segs = via_desc_segs(d);
-	u64 sum = 0;
-	u32 i;
-
-	if (likely(d->nsegs == 1))
-		sum = segs[0].len;
-	else
-		for (i = 0; i < d->nsegs; i++)
-			sum += segs[i].len;
-	if (sum != d->length || (!recv && sum > vi->attrs.max_transfer))
-		return VIA_ST_LENGTH_ERROR;
 	return 0;
 }
 
@@ -168,64 +139,19 @@ enum via_status via_send_check(struct via_vi *vi, struct via_desc *d)
 	return via_desc_check_segs(vi, d);
 }
 
-/* What may stand in Control of a plain send or receive. */
-#define VIA_CTL_PLAIN ((u16)(VIA_CTL_IMMEDIATE | VIA_CTL_QFENCE))
-
-/* RDMA that this VI may ask for: Read at the levels that have it. */
-static bool via_rdma_op_ok(const struct via_vi *vi, const struct via_desc *d,
-			   u32 op)
-{
-	if (op == VIA_CTL_OP_RDMAWRITE)
-		return true;
-	return op == VIA_CTL_OP_RDMAREAD && !(d->control & VIA_CTL_IMMEDIATE) &&
-	       vi->nic->limits.rdma_read & vi->attrs.reliability;
-}
-
 /* Anything but a plain send or receive of few segments. */
 static noinline enum via_status via_desc_load_slow(struct via_vi *vi,
 						   struct via_desc *d,
 						   bool recv)
 {
-	u32 op = d->control & VIA_CTL_OP_MASK;
-	struct via_seg *segs;
-	u32 st = 0;
+	enum via_status st = via_desc_reserved(d);
 
-	if (d->control & VIA_CTL_RESERVED || d->reserved)
-		return VIA_ST_FORMAT_ERROR;
-	if (op != VIA_CTL_OP_SENDRECV &&
-	    (recv || !via_rdma_op_ok(vi, d, op) || !d->seg_count ||
-	     d->seg[0].len))
-		return VIA_ST_FORMAT_ERROR;
-	if (d->seg_count > VIA_DESC_INLINE)
+	if (!st && via_desc_is_rdma(d))
+		st = via_desc_rdma(d, recv, vi->nic->limits.rdma_read &
+					    vi->attrs.reliability);
+	if (!st && d->seg_count > VIA_DESC_INLINE)
 		st = via_desc_load_more(vi, d);
-	if (st || op == VIA_CTL_OP_SENDRECV)
-		return st;
-	/* The address segment leads; what is left is local. */
-	segs = via_desc_segs(d);
-	d->raddr = segs[0].addr;
-	d->rhandle = segs[0].handle;
-	d->nsegs--;
-	memmove(segs, segs + 1, d->nsegs * sizeof(*segs));
-	/* Nothing of a read is gathered before its answer comes. */
-	return op == VIA_CTL_OP_RDMAREAD ? via_desc_check_segs(vi, d) : 0;
-}
-
-/* VIA_ST_OP_* of a descriptor on a send queue. */
-static u32 via_send_op(const struct via_desc *d)
-{
-	switch (d->control & VIA_CTL_OP_MASK) {
-	case VIA_CTL_OP_RDMAWRITE:
-		return VIA_ST_OP_RDMA_WRITE;
-	case VIA_CTL_OP_RDMAREAD:
-		return VIA_ST_OP_RDMA_READ;
-	default:
-		return VIA_ST_OP_SEND;
-	}
-}
-
-static u32 via_desc_op(const struct via_desc *d, bool recv)
-{
-	return (recv ? VIA_ST_OP_RECEIVE : via_send_op(d)) >> 16;
+	return !st && via_desc_address(d) ? via_desc_check_segs(vi, d) : st;
 }
 
 /* Its lengths, and of a long send its segments. */
@@ -233,7 +159,7 @@ static void via_desc_check_loaded(struct via_vi *vi, struct via_desc *d,
 				  bool recv)
 {
 	if (likely(!d->status))
-		d->status = via_desc_check_length(vi, d, recv);
+		d->status = via_desc_length(d, recv, vi->attrs.max_transfer);
 	if (!d->status && d->length > VIA_CHECK_AT_GATHER && !recv)
 		d->status = via_desc_check_segs(vi, d);
 }
@@ -252,34 +178,24 @@ static void via_desc_load(struct via_vi *vi, struct via_queue *q, u32 index,
 	/* (1): no second look at the slot. */
 	barrier();
 
-	d->status = 0;
 	d->more = NULL;
 	d->cur_off = 0;
 	d->cur_seg = 0;
-	d->nsegs = 0;
-	d->bad_post = false;
-
-	if (unlikely(d->addr % VIA_DESC_ALIGN)) {
-		d->bad_post = true;
-		d->status = VIA_ST_FORMAT_ERROR;
-	} else if (unlikely(d->seg_count > VIA_SEG_MAX)) {
-		d->status = VIA_ST_FORMAT_ERROR;
-	} else if (unlikely(!via_local_region(vi, d->handle, d->addr,
-					      32 + 16 * d->seg_count))) {
-		d->bad_post = true;
-		d->status = VIA_ST_PROTECTION_ERROR;
-	} else {
-		d->nsegs = d->seg_count;
-		if (unlikely(d->control & ~VIA_CTL_PLAIN || d->reserved ||
-			     d->seg_count > VIA_DESC_INLINE))
+	d->status = via_desc_begin(d);
+	if (likely(!d->status)) {
+		if (unlikely(!via_local_region(vi, d->handle, d->addr,
+					       via_desc_bytes(d->seg_count))))
+			d->status = via_desc_foreign(d);
+		else if (unlikely(!via_desc_is_plain(d)))
 			d->status = via_desc_load_slow(vi, d, q->recv);
 		via_desc_check_loaded(vi, d, q->recv);
 	}
 	if (trace_via_post_enabled())
-		trace_via_post(vi, q, via_desc_op(d, q->recv), d);
+		trace_via_post(vi, q, via_desc_op(d->control, q->recv) >> 16,
+			       d);
 	if (unlikely(d->bad_post))
-		via_vi_error(vi, VIA_ERR_POST_DESC, via_desc_op(d, q->recv),
-			     d->addr);
+		via_vi_error(vi, VIA_ERR_POST_DESC,
+			     via_desc_op(d->control, q->recv) >> 16, d->addr);
 }
 
 /*
@@ -338,7 +254,7 @@ void via_send_complete(struct via_vi *vi, enum via_status status, u32 length)
 	struct via_desc *d = via_queue_entry(&vi->sq, vi->sq.head);
 
 	if (unlikely(d->control & VIA_CTL_OP_MASK))
-		status |= via_send_op(d);
+		status |= via_desc_op(d->control, false);
 	via_queue_complete(vi, &vi->sq, status, length, 0);
 }
 EXPORT_SYMBOL_GPL(via_send_complete);

@@ -144,14 +144,7 @@ static u32 via_flush_op(struct via_queue *q)
 	else
 		control = READ_ONCE(q->slots[q->head &
 					     (VIA_QUEUE_ENTRIES - 1)].control);
-	switch (control & VIA_CTL_OP_MASK) {
-	case VIA_CTL_OP_RDMAWRITE:
-		return VIA_ST_OP_RDMA_WRITE;
-	case VIA_CTL_OP_RDMAREAD:
-		return VIA_ST_OP_RDMA_READ;
-	default:
-		return VIA_ST_OP_SEND;
-	}
+	return via_desc_op(control, false);
 }
 
 /*

@@ -118,7 +118,7 @@
 #include <linux/types.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
-#include "../include/uapi/via.h"
+#include "../core/desc.h"
 #include "order.h"
 #include "table.h"
 #include "via_admin.h"
@@ -157,22 +157,11 @@ enum via_verdict {
 	VIA_VERDICT_NONE = 0xffffffffu
 };
 
-/**
- * enum via_status - how a descriptor, or a part of it, has ended
- * @VIA_STATUS_GOOD: no error
- *
- * Else bits, VIA_ST_* of uapi/via.h.  Never an errno, never VIA_R_*.
- */
-enum via_status {
-	VIA_STATUS_GOOD = 0
-};
-
 #define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue */
 #define VIA_INFLIGHT		64u	/* sends started and not complete */
 #define VIA_WAITING_BITS	9	/* lists of waiters, 4 KiB */
 #define VIA_LISTENING_BITS	6	/* of listeners in the kernel; of programs */
 #define VIA_P2P_BITS		9	/* of VIs that look for a peer, 4 KiB */
-#define VIA_DESC_INLINE		2	/* segments kept in struct via_desc */
 
 /*
  * Control of a SEND of a consumer in the kernel, of bits that a program may not set; and
@@ -184,36 +173,6 @@ enum via_status {
 #define VIA_ST_KERNEL_SOLICITED		0x01000000
 #define VIA_ST_KERNEL_INVALIDATE	0x02000000
 #define VIA_ST_KERNEL_NOTES		0x03000000
-
-/*
- * A posted descriptor, copied once out of shared memory and checked.  It
- * begins with the slot's 64 bytes, so that the copy is one plain move.  The
- * address segment of an RDMA operation is taken apart into raddr and rhandle;
- * seg[] has local segments only.
- */
-struct via_desc {
-	u64 addr;		/* of the descriptor, in the program */
-	u32 handle;		/* of the descriptor's own memory */
-	u16 seg_count;		/* as posted, address segment included */
-	u16 control;		/* VIA_CTL_* */
-	u32 reserved;
-	u32 immediate;
-	u32 length;		/* bytes in all local segments */
-	enum via_status status;	/* errors found at load */
-	struct via_seg seg[VIA_DESC_INLINE];
-	/* to here as in struct via_slot */
-	struct via_seg *more;	/* all segments when nsegs > VIA_DESC_INLINE */
-	u64 raddr;		/* RDMA: remote address */
-	u32 rhandle;		/* RDMA: remote memory handle */
-	u32 cur_off;		/* bytes before segment cur_seg: walk hint */
-	u16 cur_seg;
-	u16 nsegs;		/* local segments */
-	bool bad_post;		/* the descriptor itself is bad: POST_DESC */
-};
-
-static_assert(offsetof(struct via_desc, status) ==
-	      offsetof(struct via_slot, status));
-static_assert(offsetof(struct via_desc, more) == sizeof(struct via_slot));
 
 /*
  * An entry of a queue's list of sleepers, told when the queue moves: a thread,

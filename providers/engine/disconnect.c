@@ -213,11 +213,11 @@ static void take_refusal(struct eng_nic *nic, struct eng_vi *v,
 			  VIP_STATUS_REMOTE_DESC_ERROR);
 	if (!st)
 		st = VIP_STATUS_TRANSPORT_ERROR;
-	read = (s->control & VIP_CONTROL_OP_MASK) == VIP_CONTROL_OP_RDMAREAD;
+	read = (s->d.control & VIP_CONTROL_OP_MASK) == VIP_CONTROL_OP_RDMAREAD;
 	/* Delivery alone was done, so at that level it is good. */
 	if (!read && v->reliability != VIP_SERVICE_RELIABLE_RECEPTION)
 		st = 0;
-	s->status = st;
+	s->d.status = st;
 	s->state = SLOT_FINISHED;
 	if (read)
 		v->reads--;

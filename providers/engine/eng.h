@@ -257,8 +257,8 @@ static inline void eng_complete_plain(struct eng_nic *nic, struct eng_vi *v,
 				      struct eng_queue *q, struct eng_slot *s,
 				      uint32_t i, uint32_t status, uint32_t len)
 {
-	s->status = status | VIP_STATUS_DONE;
-	s->len = len;
+	s->d.status = status | VIP_STATUS_DONE;
+	s->d.length = len;
 	s->plain = 0;
 	q->next = i + 1;
 	/* Pairs with the collector's acquire: the outcome is there. */
@@ -273,7 +273,6 @@ void eng_recv_scan(struct eng_nic *nic, struct eng_vi *v);
 /* desc.c */
 void eng_load(struct eng_nic *nic, struct eng_vi *v, struct eng_slot *s,
 	      int recv);
-uint32_t eng_slot_op(const struct eng_slot *s, int recv);
 /*
  * A posted descriptor of one segment that nothing can be wrong with but the
  * region of its data, which is looked at when bytes move.
@@ -281,11 +280,11 @@ uint32_t eng_slot_op(const struct eng_slot *s, int recv);
 static inline int eng_is_plain(struct eng_nic *nic, struct eng_vi *v,
 			       struct eng_queue *q, const struct eng_slot *s)
 {
-	return s->state == SLOT_POSTED && s->segs == 1 &&
-	       !((s->desc & (VIP_DESCRIPTOR_ALIGNMENT - 1)) | s->reserved |
-		 (s->control & (uint16_t)~ENG_CTL_PLAIN)) &&
-	       s->len == s->seg[0].len && s->len &&
-	       eng_cached(nic, v, q, ENG_CACHE_DESC, s->mem, s->desc,
+	return s->state == SLOT_POSTED && s->d.seg_count == 1 &&
+	       !((s->d.addr & (VIA_DESC_ALIGN - 1)) | s->d.reserved |
+		 (s->d.control & (uint16_t)~VIA_CTL_PLAIN)) &&
+	       s->d.length == s->d.seg[0].len && s->d.length &&
+	       eng_cached(nic, v, q, ENG_CACHE_DESC, s->d.handle, s->d.addr,
 			  ENG_DESC_LEN);
 }
 
@@ -314,10 +313,6 @@ int eng_scatter(struct eng_nic *nic, struct eng_vi *v, struct eng_slot *s,
 		const void *data, uint32_t len);
 int eng_gather(struct eng_nic *nic, struct eng_vi *v, struct eng_slot *s,
 	       struct iovec *iov);
-static inline struct eng_seg *eng_segs(struct eng_slot *s)
-{
-	return unlikely(s->more != NULL) ? s->more : s->seg;
-}
 
 /* send.c */
 void eng_run(struct eng_nic *nic, struct eng_vi *v);

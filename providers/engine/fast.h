@@ -98,7 +98,7 @@ static ALWAYS_INLINE uint64_t eng_fast_sendable(const struct eng_vi *v,
 	const VIP_DATA_SEGMENT *seg = &desc->DS[0].Local;
 	uint64_t len = *(const volatile VIP_UINT32 *)&desc->CS.Length;
 
-	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT || !p ||
+	if (unlikely((uintptr_t)desc % VIA_DESC_ALIGN || !p ||
 		     !p->ready || i != q->next ||
 		     i == q->limit || !eng_fast_format(desc)))
 		return 0;
@@ -118,9 +118,9 @@ static ALWAYS_INLINE void eng_fast_sent(struct eng_queue *q,
 {
 	struct eng_slot *s = eng_queue_slot(q, i);
 
-	s->desc = (uintptr_t)desc;
-	s->len = (uint32_t)len;
-	s->status = VIP_STATUS_OP_SEND | VIP_STATUS_DONE;
+	s->d.addr = (uintptr_t)desc;
+	s->d.length = (uint32_t)len;
+	s->d.status = VIP_STATUS_OP_SEND | VIP_STATUS_DONE;
 	desc->CS.Status = 0;
 	i++;
 	q->next = i;
@@ -138,18 +138,18 @@ static ALWAYS_INLINE int eng_fast_post_recv(struct eng_vi *v,
 	uint32_t tail = eng_get(&q->tail);
 	struct eng_slot *s;
 
-	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT ||
+	if (unlikely((uintptr_t)desc % VIA_DESC_ALIGN ||
 		     v->state == VIP_STATE_ERROR || tail == q->limit))
 		return 0;
 	s = eng_queue_slot(q, tail);
 	memcpy((char *)s + 16, (const char *)desc + 16, 32);
-	memcpy(&s->segs, (const char *)desc + 12, 4);
-	/* Of the copy: each word is read once. status is set when it is known. */
-	if (unlikely(!eng_fast_format(s) || s->len != s->seg[0].len))
+	memcpy(&s->d.seg_count, (const char *)desc + 12, 4);
+	/* Of the copy: each word is read once. Its status follows. */
+	if (unlikely(!eng_fast_format(s) || s->d.length != s->d.seg[0].len))
 		return 0;
-	s->seg[0].addr = eng_address(s->seg[0].addr);
-	s->desc = (uintptr_t)desc;
-	s->mem = mem;
+	s->d.seg[0].addr = eng_address(s->d.seg[0].addr);
+	s->d.addr = (uintptr_t)desc;
+	s->d.handle = mem;
 	memcpy(&s->state, ENG_SLOT_PLAIN, 4);
 	desc->CS.Status = 0;
 	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
@@ -181,19 +181,21 @@ static ALWAYS_INLINE int eng_fast_rx(struct eng_vi *v,
 	if (unlikely(h->nonce != v->nonce || h->seq != v->rx_next ||
 		     memcmp(&q->recv, ENG_RECV_PLAIN, 4)))
 		return 0;
-	if (unlikely(memcmp(&s->state, ENG_SLOT_PLAIN, 4) || len > s->len ||
-		     !eng_fast_regions(q, s->desc, s->mem,
-				       s->seg[0].addr, s->seg[0].handle, len) ||
+	if (unlikely(memcmp(&s->state, ENG_SLOT_PLAIN, 4) ||
+		     len > s->d.length ||
+		     !eng_fast_regions(q, s->d.addr, s->d.handle,
+				       s->d.seg[0].addr, s->d.seg[0].handle,
+				       len) ||
 		     eng_lock_missed(&q->lock)))
 		return 0;
 	/* The engine lock is held, so q->handle is v->handle still. */
 	if (unlikely(eng_get(&q->collected) != i))
 		return -1;
-	eng_copy_few((void *)(uintptr_t)s->seg[0].addr,
+	eng_copy_few((void *)(uintptr_t)s->d.seg[0].addr,
 		     (const char *)(uintptr_t)(h + 1), len);
 	v->rx_next++;
 	v->rx_done++;
-	done = (VIP_DESCRIPTOR *)(uintptr_t)s->desc;
+	done = (VIP_DESCRIPTOR *)(uintptr_t)s->d.addr;
 	*out = done;
 	s->plain = 0;
 	i++;
@@ -228,12 +230,12 @@ static ALWAYS_INLINE int eng_fast_take(struct eng_queue *q, VIP_VI_HANDLE h,
 		     atomic_load_explicit(&q->done, memory_order_acquire) ==
 		     collected))
 		return 0;
-	status = s->status;
+	status = s->d.status;
 	if (unlikely(status & (VIP_STATUS_ERROR_MASK | VIP_STATUS_IMMEDIATE)))
 		return 0;
-	d = (char *)(uintptr_t)s->desc;
+	d = (char *)(uintptr_t)s->d.addr;
 	/* Length and status. */
-	memcpy(d + 24, &s->len, 8);
+	memcpy(d + 24, &s->d.length, 8);
 	*out = (VIP_DESCRIPTOR *)(void *)d;
 	/* Pairs with the poster's acquire: the slot is free. */
 	atomic_store_explicit(&q->collected, collected + 1,

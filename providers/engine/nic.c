@@ -19,7 +19,7 @@ static void fill_limits(struct vipl_identity *id, const struct eng_transport *t)
 		.regions = ENG_REGIONS,
 		.vi = ENG_VIS,
 		.desc = ENG_QUEUE,
-		.segs = ENG_SEGS,
+		.segs = VIA_SEG_MAX,
 		.cq = ENG_CQS,
 		.cq_entries = ENG_CQ_ENTRIES,
 		.transfer = ENG_TRANSFER,

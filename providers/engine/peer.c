@@ -357,13 +357,13 @@ static inline int rx_plain(struct eng_nic *nic, struct eng_vi *v,
 
 	if (unlikely(h->seq != v->rx_next || v->in_head != v->in_tail ||
 		     len != h->len || !len || i == eng_get(&q->tail) ||
-		     len > s->len || q->scan ||
+		     len > s->d.length || q->scan ||
 		     !eng_is_plain(nic, v, q, s) ||
 		     !eng_cached(nic, v, q, ENG_CACHE_DATA,
-				 s->seg[0].handle,
-				 s->seg[0].addr, len)))
+				 s->d.seg[0].handle,
+				 s->d.seg[0].addr, len)))
 		return 0;
-	eng_copy((void *)(uintptr_t)s->seg[0].addr, data, len);
+	eng_copy((void *)(uintptr_t)s->d.seg[0].addr, data, len);
 	v->rx_next++;
 	v->rx_done++;
 	eng_complete_plain(nic, v, q, s, i, VIP_STATUS_OP_RECEIVE,

@@ -7,7 +7,7 @@
 
 #include "eng.h"
 
-static void fill_segment(struct eng_seg *seg, const char *from)
+static void fill_segment(struct via_seg *seg, const char *from)
 {
 	memcpy(seg, from, 16);
 	seg->addr = eng_address(seg->addr);
@@ -21,15 +21,15 @@ static __attribute__((noinline)) void fill_more(struct eng_nic *nic,
 						struct eng_vi *v,
 						struct eng_slot *s)
 {
-	uint32_t i, n = s->segs;
+	uint32_t i, n = s->d.seg_count;
 
-	if (n > ENG_SEGS || s->desc % VIP_DESCRIPTOR_ALIGNMENT ||
-	    !eng_local(nic, v, s->mem, s->desc, 32 + 16 * (uint64_t)n))
+	if (via_desc_place(&s->d) ||
+	    !eng_local(nic, v, s->d.handle, s->d.addr, via_desc_bytes(n)))
 		return;
-	s->more = malloc(n * sizeof(*s->more));
-	for (i = 0; s->more && i < n; i++)
-		fill_segment(&s->more[i],
-			     (char *)(uintptr_t)s->desc + 32 + 16 * i);
+	s->d.more = malloc(n * sizeof(*s->d.more));
+	for (i = 0; s->d.more && i < n; i++)
+		fill_segment(&s->d.more[i],
+			     (char *)(uintptr_t)s->d.addr + 32 + 16 * i);
 }
 
 /* Copy what a slot has room for, and clear the descriptor's status. */
@@ -39,24 +39,23 @@ static ALWAYS_INLINE void fill_slot(struct eng_slot *s, VIP_DESCRIPTOR *desc,
 	static const uint32_t zero;
 	char *d = (char *)desc;
 
-	s->desc = (uintptr_t)desc;
-	s->mem = mem;
-	memcpy(&s->segs, d + 12, 2);
-	memcpy(&s->control, d + 14, 2);
-	memcpy(&s->reserved, d + 16, 4);
-	memcpy(&s->imm, d + 20, 4);
-	memcpy(&s->len, d + 24, 4);
-	if (s->segs) {
-		fill_segment(&s->seg[0], d + 32);
-		if (s->segs > 1)
-			fill_segment(&s->seg[1], d + 48);
+	s->d.addr = (uintptr_t)desc;
+	s->d.handle = mem;
+	memcpy(&s->d.seg_count, d + 12, 2);
+	memcpy(&s->d.control, d + 14, 2);
+	memcpy(&s->d.reserved, d + 16, 4);
+	memcpy(&s->d.immediate, d + 20, 4);
+	memcpy(&s->d.length, d + 24, 4);
+	if (s->d.seg_count) {
+		fill_segment(&s->d.seg[0], d + 32);
+		if (s->d.seg_count > 1)
+			fill_segment(&s->d.seg[1], d + 48);
 	}
 	memcpy(d + 28, &zero, 4);
-	s->status = 0;
+	s->d.status = 0;
 	s->state = SLOT_POSTED;
-	s->bad_post = 0;
 	s->plain = 0;
-	s->more = NULL;
+	s->d.more = NULL;
 	s->export = NULL;
 }
 
@@ -77,13 +76,13 @@ static __attribute__((noinline)) void post_odd(struct eng_nic *nic,
 					       struct eng_queue *q,
 					       struct eng_slot *s)
 {
-	if (s->segs > 2)
+	if (s->d.seg_count > VIA_DESC_INLINE)
 		fill_more(nic, v, s);
 	if (v->state == VIP_STATE_ERROR) {
 		/* Else those posted before it come first, and all together. */
 		if (!v->disconnecting)
 			eng_flush(nic, v, q);
-	} else if (q->recv && s->desc % VIP_DESCRIPTOR_ALIGNMENT) {
+	} else if (q->recv && s->d.addr % VIA_DESC_ALIGN) {
 		q->check = eng_get(&q->tail);
 		q->scan = 1;
 		eng_recv_scan(nic, v);
@@ -100,26 +99,26 @@ static ALWAYS_INLINE int send_plain(struct eng_nic *nic, struct eng_vi *v,
 {
 	struct iovec iov;
 
-	if (unlikely(q->next != i || !v->peer->ready || s->control ||
-		     s->len > nic->t->eager || s->len > v->transfer ||
+	if (unlikely(q->next != i || !v->peer->ready || s->d.control ||
+		     s->d.length > nic->t->eager || s->d.length > v->transfer ||
 		     !eng_is_plain(nic, v, q, s) ||
 		     !eng_cached(nic, v, q, ENG_CACHE_DATA,
-				 s->seg[0].handle,
-				 s->seg[0].addr, s->seg[0].len) ||
+				 s->d.seg[0].handle,
+				 s->d.seg[0].addr, s->d.seg[0].len) ||
 		     i - eng_get(&q->done) >= ENG_INFLIGHT))
 		return 0;
 	v->tx.seq = i - v->tx_base;
 	v->tx.ack = v->rx_done;
-	v->tx.len = s->len;
-	iov.iov_base = (void *)(uintptr_t)s->seg[0].addr;
-	iov.iov_len = s->len;
+	v->tx.len = s->d.length;
+	iov.iov_base = (void *)(uintptr_t)s->d.seg[0].addr;
+	iov.iov_len = s->d.length;
 	if (unlikely(eng_peer_xmit(v->peer, &v->tx, &iov, 1)))
 		return 0;
 	if (v->acks)
 		eng_acks_rode(v);
 	if (likely(!v->acks && i == eng_get(&q->done))) {
 		eng_complete_plain(nic, v, q, s, i, VIP_STATUS_OP_SEND,
-				   s->len);
+				   s->d.length);
 		return 1;
 	}
 	s->state = v->acks ? SLOT_FLYING : SLOT_FINISHED;
@@ -153,11 +152,12 @@ static ALWAYS_INLINE VIP_RETURN post_slot(struct eng_nic *nic, struct eng_vi *v,
 	if (!recv && likely(v->state == VIP_STATE_CONNECTED)) {
 		if (likely(send_plain(nic, v, q, s, tail)))
 			return VIP_SUCCESS;
-		if (s->segs > 2)
+		if (s->d.seg_count > VIA_DESC_INLINE)
 			fill_more(nic, v, s);
 		eng_run(nic, v);
-	} else if (unlikely(s->segs > 2 || v->state == VIP_STATE_ERROR ||
-			    s->desc % VIP_DESCRIPTOR_ALIGNMENT)) {
+	} else if (unlikely(s->d.seg_count > VIA_DESC_INLINE ||
+			    v->state == VIP_STATE_ERROR ||
+			    s->d.addr % VIA_DESC_ALIGN)) {
 		post_odd(nic, v, q, s);
 	}
 	return VIP_SUCCESS;
@@ -239,14 +239,14 @@ void eng_complete(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
 	uint32_t i = eng_get(&q->done);
 	struct eng_slot *s = eng_queue_slot(q, i);
 
-	if (unlikely(s->more != NULL)) {
-		free(s->more);
-		s->more = NULL;
+	if (unlikely(s->d.more != NULL)) {
+		free(s->d.more);
+		s->d.more = NULL;
 	}
-	s->status = status | VIP_STATUS_DONE;
-	s->len = len;
+	s->d.status = status | VIP_STATUS_DONE;
+	s->d.length = len;
 	s->plain = 0;
-	s->imm = imm;
+	s->d.immediate = imm;
 	if (q->next == i)
 		q->next = i + 1;
 	/* Pairs with the collector's acquire: the outcome is there. */
@@ -267,9 +267,9 @@ void eng_flush(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q)
 		/* The outcome was known, and only the turn had not come. */
 		st = VIP_STATUS_DESC_FLUSHED_ERROR;
 		if (!q->recv && i != q->next && s->state == SLOT_FINISHED)
-			st = s->status;
-		eng_complete(nic, v, q, eng_slot_op(s, q->recv) | st,
-			     st ? 0 : s->len, 0);
+			st = s->d.status;
+		eng_complete(nic, v, q, via_desc_op(s->d.control, q->recv) | st,
+			     st ? 0 : s->d.length, 0);
 	}
 }
 
@@ -287,9 +287,9 @@ void eng_recv_scan(struct eng_nic *nic, struct eng_vi *v)
 			return;
 		if (s->state == SLOT_POSTED)
 			eng_load(nic, v, s, 1);
-		if (!s->bad_post)
+		if (!s->d.bad_post)
 			return;
-		eng_complete(nic, v, q, s->status | VIP_STATUS_OP_RECEIVE, 0,
+		eng_complete(nic, v, q, s->d.status | VIP_STATUS_OP_RECEIVE, 0,
 			     0);
 		if (v->state == VIP_STATE_CONNECTED && eng_reliable(v)) {
 			eng_break(nic, v);
@@ -308,12 +308,12 @@ static ALWAYS_INLINE VIP_RETURN take_head(struct eng_queue *q,
 					  VIP_DESCRIPTOR **out)
 {
 	struct eng_slot *s = eng_queue_slot(q, collected);
-	char *d = (char *)(uintptr_t)s->desc;
-	uint32_t status = s->status;
+	char *d = (char *)(uintptr_t)s->d.addr;
+	uint32_t status = s->d.status;
 
-	memcpy(d + 24, &s->len, 4);
+	memcpy(d + 24, &s->d.length, 4);
 	if (status & VIP_STATUS_IMMEDIATE)
-		memcpy(d + 20, &s->imm, 4);
+		memcpy(d + 20, &s->d.immediate, 4);
 	memcpy(d + 28, &status, 4);
 	/* Pairs with the poster's acquire: the slot is free. */
 	atomic_store_explicit(&q->collected, collected + 1,

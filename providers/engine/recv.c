@@ -76,9 +76,9 @@ static inline uint32_t check_receive(struct eng_nic *nic, struct eng_vi *v,
 {
 	if (s->state == SLOT_POSTED)
 		eng_load(nic, v, s, 1);
-	if (unlikely(s->status))
-		return s->status;
-	return unlikely(len > s->len) ? VIP_STATUS_LENGTH_ERROR : 0;
+	if (unlikely(s->d.status))
+		return s->d.status;
+	return unlikely(len > s->d.length) ? VIP_STATUS_LENGTH_ERROR : 0;
 }
 
 /* RDMA Write of what has come; the region may not be mapped any more. */
@@ -98,7 +98,7 @@ static inline void take_whole(struct eng_nic *nic, struct eng_vi *v,
 	struct eng_queue *q = &v->q[VIPL_RECVQ];
 	struct eng_slot *s = eng_queue_slot(q, q->next);
 	int slot = h->op == WIRE_SEND || h->flags & WIRE_IMM;
-	struct eng_seg *seg;
+	struct via_seg *seg;
 	uint32_t st;
 
 	if (unlikely(slot && q->next == eng_get(&q->tail))) {
@@ -109,10 +109,10 @@ static inline void take_whole(struct eng_nic *nic, struct eng_vi *v,
 		st = write_in(nic, v, h->rhandle, h->raddr, data, h->len);
 	} else {
 		st = check_receive(nic, v, s, h->len);
-		seg = &s->seg[0];
+		seg = &s->d.seg[0];
 		if (unlikely(st))
 			;
-		else if (likely(s->nsegs == 1 && !s->more && h->len &&
+		else if (likely(s->d.nsegs == 1 && !s->d.more && h->len &&
 				eng_local(nic, v, seg->handle, seg->addr,
 					  h->len)))
 			memcpy((void *)(uintptr_t)seg->addr, data, h->len);
@@ -142,7 +142,7 @@ static uint32_t begin_pull(struct eng_nic *nic, struct eng_vi *v,
 		if (st)
 			return st;
 	}
-	x = eng_rndv_new(nic, v, h, data, len, r ? 2 : s->nsegs);
+	x = eng_rndv_new(nic, v, h, data, len, r ? 2 : s->d.nsegs);
 	if (!x)
 		return VIP_STATUS_TRANSPORT_ERROR;
 	if (r) {

@@ -150,11 +150,11 @@ static void place_last(const struct eng_vi *v, struct eng_rndv *x)
 int eng_rndv_dst(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x,
 		 struct eng_slot *s, uint32_t len)
 {
-	struct eng_seg *seg = eng_segs(s);
+	struct via_seg *seg = via_desc_segs(&s->d);
 	struct eng_region *r;
 	uint32_t i, n;
 
-	for (i = 0; len && i < s->nsegs; i++) {
+	for (i = 0; len && i < s->d.nsegs; i++) {
 		n = seg[i].len < len ? seg[i].len : len;
 		if (!n)
 			continue;

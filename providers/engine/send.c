@@ -11,7 +11,8 @@ static __attribute__((noinline)) void fail_head(struct eng_nic *nic,
 {
 	/* The slot was no message: the next one has its number. */
 	v->tx_base++;
-	eng_complete(nic, v, &v->q[VIPL_SENDQ], st | eng_slot_op(s, 0), 0, 0);
+	eng_complete(nic, v, &v->q[VIPL_SENDQ],
+		     st | via_desc_op(s->d.control, 0), 0, 0);
 	if (eng_reliable(v))
 		eng_break(nic, v);
 }
@@ -30,7 +31,7 @@ static inline void fill_header(struct eng_wire *h, const struct eng_vi *v,
 			       const struct eng_slot *s, uint32_t i, uint8_t op)
 {
 	h->op = op;
-	h->flags = s->control & VIP_CONTROL_IMMEDIATE ? WIRE_IMM : 0;
+	h->flags = s->d.control & VIP_CONTROL_IMMEDIATE ? WIRE_IMM : 0;
 	if (sizeof(void *) == 4 && op != WIRE_SEND)
 		h->flags |= WIRE_HALF;
 	h->nsrc = 0;
@@ -38,10 +39,10 @@ static inline void fill_header(struct eng_wire *h, const struct eng_vi *v,
 	h->nonce = v->peer_nonce;
 	h->seq = i - v->tx_base;
 	h->ack = v->rx_done;
-	h->len = s->len;
-	h->imm = s->imm;
-	h->raddr = s->raddr;
-	h->rhandle = s->rhandle;
+	h->len = s->d.length;
+	h->imm = s->d.immediate;
+	h->raddr = s->d.raddr;
+	h->rhandle = s->d.rhandle;
 	h->status = 0;
 	h->spare[0] = 0;
 	h->spare[1] = 0;
@@ -53,7 +54,7 @@ static __attribute__((noinline)) int xmit_many(struct eng_nic *nic,
 					       struct eng_slot *s,
 					       const struct eng_wire *h)
 {
-	struct iovec iov[ENG_SEGS];
+	struct iovec iov[VIA_SEG_MAX];
 	int n = eng_gather(nic, v, s, iov);
 
 	return n < 0 ? -EFAULT : eng_peer_xmit(v->peer, h, iov, n);
@@ -62,8 +63,8 @@ static __attribute__((noinline)) int xmit_many(struct eng_nic *nic,
 static struct eng_export *export_slot(struct eng_nic *nic, struct eng_vi *v,
 				      struct eng_slot *s, uint32_t *st)
 {
-	struct eng_export *e = eng_export_new(s->nsegs);
-	struct eng_seg *seg = eng_segs(s);
+	struct eng_export *e = eng_export_new(s->d.nsegs);
+	struct via_seg *seg = via_desc_segs(&s->d);
 	struct eng_region *r;
 	uint32_t i;
 	int err;
@@ -72,7 +73,7 @@ static struct eng_export *export_slot(struct eng_nic *nic, struct eng_vi *v,
 	if (!e)
 		return NULL;
 	v->exported++;
-	for (i = 0; i < s->nsegs; i++) {
+	for (i = 0; i < s->d.nsegs; i++) {
 		if (!seg[i].len)
 			continue;
 		r = eng_local(nic, v, seg[i].handle, seg[i].addr, seg[i].len);
@@ -86,7 +87,7 @@ static struct eng_export *export_slot(struct eng_nic *nic, struct eng_vi *v,
 		if (err)
 			break;
 	}
-	if (i == s->nsegs)
+	if (i == s->d.nsegs)
 		return e;
 	eng_export_drop(nic, v, e);
 	return NULL;
@@ -128,13 +129,13 @@ static inline int start_message(struct eng_nic *nic, struct eng_vi *v,
 				struct eng_queue *q, struct eng_slot *s,
 				uint32_t i)
 {
-	uint32_t op = s->control & VIP_CONTROL_OP_MASK;
-	struct eng_seg *seg = &s->seg[0];
+	uint32_t op = s->d.control & VIP_CONTROL_OP_MASK;
+	struct via_seg *seg = &s->d.seg[0];
 	struct eng_wire h;
 	struct iovec iov;
 	int r;
 
-	if (unlikely(v->reads) && (s->control & VIP_CONTROL_QFENCE ||
+	if (unlikely(v->reads) && (s->d.control & VIP_CONTROL_QFENCE ||
 				   v->reads >= ENG_READS))
 		return 1;
 	fill_header(&h, v, s, i, WIRE_SEND + op);
@@ -142,13 +143,13 @@ static inline int start_message(struct eng_nic *nic, struct eng_vi *v,
 		r = eng_peer_xmit(v->peer, &h, NULL, 0);
 		if (!r)
 			v->reads++;
-	} else if (unlikely(s->len > nic->t->eager)) {
+	} else if (unlikely(s->d.length > nic->t->eager)) {
 		/* Retiring the first of them comes here again. */
 		if (nic->t->flags & ENG_COPIES &&
 		    i - eng_get(&q->done) >= ENG_COPIED)
 			return 1;
 		r = announce_message(nic, v, s, &h);
-	} else if (likely(s->nsegs == 1 && !s->more && s->len)) {
+	} else if (likely(s->d.nsegs == 1 && !s->d.more && s->d.length)) {
 		iov.iov_base = (void *)(uintptr_t)seg->addr;
 		iov.iov_len = seg->len;
 		r = likely(eng_local(nic, v, seg->handle, seg->addr,
@@ -162,7 +163,7 @@ static inline int start_message(struct eng_nic *nic, struct eng_vi *v,
 			r = VIP_STATUS_PROTECTION_ERROR;
 		if (r < 0)
 			return r;
-		s->status = (uint32_t)r;
+		s->d.status = (uint32_t)r;
 		return 1;
 	}
 	eng_acks_rode(v);
@@ -170,7 +171,7 @@ static inline int start_message(struct eng_nic *nic, struct eng_vi *v,
 		   op != VIP_CONTROL_OP_RDMAREAD)) {
 		if (likely(i == eng_get(&q->done))) {
 			eng_complete(nic, v, q, op ? VIP_STATUS_OP_RDMA_WRITE :
-				     VIP_STATUS_OP_SEND, s->len, 0);
+				     VIP_STATUS_OP_SEND, s->d.length, 0);
 			return 0;
 		}
 		s->state = SLOT_FINISHED;
@@ -204,13 +205,13 @@ void eng_run(struct eng_nic *nic, struct eng_vi *v)
 		if (likely(s->state == SLOT_POSTED))
 			eng_load(nic, v, s, 0);
 		r = 0;
-		if (likely(!s->status))
+		if (likely(!s->d.status))
 			r = start_message(nic, v, q, s, i);
-		if (unlikely(s->status && q->next == i)) {
+		if (unlikely(s->d.status && q->next == i)) {
 			/* Messages before it complete first. */
 			if (i != eng_get(&q->done))
 				return;
-			fail_head(nic, v, s, s->status);
+			fail_head(nic, v, s, s->d.status);
 		} else if (unlikely(r)) {
 			if (r == -EAGAIN)
 				eng_stall(v);
@@ -240,8 +241,9 @@ void eng_retire(struct eng_nic *nic, struct eng_vi *v, int may_call)
 			}
 			eng_slot_unexport(nic, v, s);
 		}
-		eng_complete(nic, v, q, s->status | eng_slot_op(s, 0),
-			     s->status ? 0 : s->len, 0);
+		eng_complete(nic, v, q,
+			     s->d.status | via_desc_op(s->d.control, 0),
+			     s->d.status ? 0 : s->d.length, 0);
 	}
 	eng_look_quick(v);
 	/* There is room for more of them now. */
@@ -271,7 +273,7 @@ void eng_acked(struct eng_nic *nic, struct eng_vi *v, uint32_t ack)
 	for (; v->acked != to; v->acked++) {
 		s = eng_queue_slot(q, v->acked);
 		if (s->state == SLOT_FLYING &&
-		    (s->control & VIP_CONTROL_OP_MASK) !=
+		    (s->d.control & VIP_CONTROL_OP_MASK) !=
 		    VIP_CONTROL_OP_RDMAREAD)
 			s->state = SLOT_FINISHED;
 	}
@@ -328,7 +330,7 @@ static void read_end(struct eng_nic *nic, struct eng_vi *v, struct eng_slot *s,
 		     uint32_t st)
 {
 	v->reads--;
-	s->status = st;
+	s->d.status = st;
 	s->state = SLOT_FINISHED;
 	eng_retire(nic, v, 0);
 	if (st)
@@ -345,8 +347,8 @@ void eng_rx_answer(struct eng_nic *nic, struct eng_vi *v,
 	struct eng_rndv *x;
 
 	if (i - eng_get(&q->done) >= q->next - eng_get(&q->done) ||
-	    s->state != SLOT_FLYING || h->len != s->len ||
-	    (s->control & VIP_CONTROL_OP_MASK) != VIP_CONTROL_OP_RDMAREAD) {
+	    s->state != SLOT_FLYING || h->len != s->d.length ||
+	    (s->d.control & VIP_CONTROL_OP_MASK) != VIP_CONTROL_OP_RDMAREAD) {
 		eng_break(nic, v);
 		return;
 	}
@@ -355,12 +357,12 @@ void eng_rx_answer(struct eng_nic *nic, struct eng_vi *v,
 			 (uint32_t)eng_scatter(nic, v, s, data, h->len));
 		return;
 	}
-	x = eng_rndv_new(nic, v, h, data, len, s->nsegs);
+	x = eng_rndv_new(nic, v, h, data, len, s->d.nsegs);
 	if (!x) {
 		read_end(nic, v, s, VIP_STATUS_TRANSPORT_ERROR);
 		return;
 	}
-	if (eng_rndv_dst(nic, v, x, s, s->len)) {
+	if (eng_rndv_dst(nic, v, x, s, s->d.length)) {
 		eng_rndv_free(x);
 		read_end(nic, v, s, VIP_STATUS_PROTECTION_ERROR);
 		return;

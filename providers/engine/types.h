@@ -33,6 +33,7 @@
 #include <pthread.h>
 #include <vipl/engine.h>
 
+#include "../../core/desc.h"
 #include "../../core/state.h"
 #include "list.h"
 #include "lock.h"
@@ -41,7 +42,6 @@
 #define ALWAYS_INLINE	inline __attribute__((always_inline))
 
 #define ENG_QUEUE	1024u		/* descriptors of a work queue */
-#define ENG_SEGS	252u		/* segments of a descriptor */
 #define ENG_INFLIGHT	64u		/* messages of a VI not yet complete */
 #define ENG_READS	16u		/* RDMA Reads of those */
 #define ENG_COPIED	8u		/* exported, where each is a copy */
@@ -57,18 +57,10 @@
 #define ENG_RDMA_WRITE	0x1u
 #define ENG_RDMA_READ	0x2u
 
-#define ENG_CTL_PLAIN	((uint16_t)(VIP_CONTROL_IMMEDIATE | VIP_CONTROL_QFENCE))
 #define ENG_OP(st)	((uint32_t)(st) >> 16)
 
 struct eng_vi;
 struct eng_cq;
-
-/* As in a descriptor. */
-struct eng_seg {
-	uint64_t addr;
-	uint32_t handle;
-	uint32_t len;			/* bytes */
-};
 
 /*
  * A registered region. Slots stay where they are; handle tells which
@@ -153,26 +145,12 @@ enum eng_slot_state {
  * changes nothing. Two cache lines; small messages use the first.
  */
 struct eng_slot {
-	uint64_t desc;			/* the program's descriptor */
-	uint32_t mem;			/* its memory handle */
-	uint16_t segs;			/* as posted */
-	uint16_t control;
-	uint32_t reserved;
-	uint32_t imm;
-	uint32_t len;
-	uint32_t status;
-	struct eng_seg seg[2];		/* the first two */
-
-	struct eng_seg *more;		/* all of them where there are more */
+	struct via_desc d;
 	struct eng_export *export;	/* of an announced message */
-	uint64_t raddr;			/* RDMA, once loaded */
-	uint32_t rhandle;
-	uint32_t nsegs;			/* local ones, once loaded */
 	uint8_t state;			/* SLOT_* */
-	uint8_t bad_post;		/* POST_DESC was raised */
 	uint8_t plain;			/* one segment, no control bits */
-	uint8_t zero;
-	uint8_t pad[28];
+	uint8_t zero[2];
+	uint8_t pad[20];
 };
 
 /*
@@ -433,8 +411,8 @@ struct eng_sleeper {
 /* recv, notify, scan and watched of a receive queue that nothing waits for. */
 #define ENG_RECV_PLAIN	"\1\0\0"
 
-/* A slot's state, bad_post, plain and zero from its post to its completion. */
-#define ENG_SLOT_PLAIN	"\0\0\1"
+/* A slot's state, plain and zero from its post to its completion. */
+#define ENG_SLOT_PLAIN	"\0\1\0"
 
 #define ENG_QUIET	"\1\0\0"	/* live alone */
 

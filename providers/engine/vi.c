@@ -256,7 +256,7 @@ void eng_vi_release(struct vipl_vi *obj)
 	slots = v->q[VIPL_SENDQ].slots;
 	for (q = v->q; slots && q < v->q + 2; q++) {
 		for (i = eng_get(&q->done); i != eng_get(&q->tail); i++)
-			free(eng_queue_slot(q, i)->more);
+			free(eng_queue_slot(q, i)->d.more);
 		q->slots = NULL;
 	}
 	free(slots);

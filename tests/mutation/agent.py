@@ -55,17 +55,17 @@ mutant("vi-rdma-right", "kernel/engine.c", "lo", "rdmaprot.vi",
 mutant("region-rdma-right", "kernel/engine.c", "lo", "rdmaprot.region",
        "RDMA Write into a region that does not permit it",
        ("return r && r->rights & right ? r : NULL;", "return r;"))
-mutant("length-disagrees", "kernel/engine.c", "lo", "format.length",
+DESC = "core/desc.h"
+mutant("length-disagrees", DESC, "unit", "core",
        "Length may disagree with the segments",
-       ("if (sum != d->length || (!recv && sum > vi->attrs.max_transfer))",
-        "if (!recv && sum > vi->attrs.max_transfer)"))
-mutant("send-unbound", "kernel/engine.c", "lo", "format.too_long",
+       ("if (sum != d->length || (!recv && sum > max_transfer))",
+        "if (!recv && sum > max_transfer)"))
+mutant("send-unbound", DESC, "unit", "core",
        "a message may be longer than MaxTransferSize",
-       (" || (!recv && sum > vi->attrs.max_transfer))", ")"))
-mutant("recv-bound", "kernel/engine.c", "lo", "format.long_receive",
+       (" || (!recv && sum > max_transfer))", ")"))
+mutant("recv-bound", DESC, "unit", "core",
        "a receive may not be longer than MaxTransferSize",
-       ("(!recv && sum > vi->attrs.max_transfer)",
-        "sum > vi->attrs.max_transfer"),
+       ("(!recv && sum > max_transfer)", "sum > max_transfer"),
        defect="4c76465: MaxTransferSize binds messages")
 mutant("segment-end", "kernel/engine.c", "lo", "send.segments rdma.gathered",
        "off by one: a byte behind the end of a segment",
@@ -223,28 +223,25 @@ mutant("tail-unbound", "kernel/queue.h", "sim", "",
        ("	return tail - q->head <= VIA_QUEUE_ENTRIES &&\n"
         "	       *n <= VIA_QUEUE_ENTRIES;", "	return true;"),
        sim="hostile")
-mutant("flushed-write-is-send", "kernel/queue.c", "lo",
-       "disconnect.local read.disconnected",
-       "a flushed RDMA Write completes as a send",
+mutant("flushed-write-is-send", DESC, "unit", "core",
+       "an RDMA Write that has failed completes as a send",
        ("	case VIA_CTL_OP_RDMAWRITE:\n		return VIA_ST_OP_RDMA_WRITE;\n",
         ""))
 ENGINE = "kernel/engine.c"
-mutant("one-segment-more", ENGINE, "lo", "format.seg_count",
+mutant("one-segment-more", DESC, "unit", "core",
        "a descriptor may have one segment more than is told",
        ("d->seg_count > VIA_SEG_MAX", "d->seg_count > VIA_SEG_MAX + 1"))
-mutant("write-without-segments", ENGINE, "lo", "format.seg_count",
+mutant("write-without-segments", DESC, "unit", "core",
        "an RDMA Write without an address segment moves 1 MiB of the kernel's",
-       ("(recv || !via_rdma_op_ok(vi, d, op) || !d->seg_count ||",
-        "(recv || !via_rdma_op_ok(vi, d, op) ||"), sim="hostile memory")
-mutant("receive-that-writes", ENGINE, "lo", "format.recv_control",
+       ("(recv || !d->seg_count || d->seg[0].len)",
+        "(recv || d->seg[0].len)"), sim="hostile memory")
+mutant("receive-that-writes", DESC, "unit", "core",
        "a receive may say that it is an RDMA Write",
-       ("(recv || !via_rdma_op_ok(vi, d, op) || !d->seg_count ||",
-        "(!via_rdma_op_ok(vi, d, op) || !d->seg_count ||"))
-mutant("read-at-any-level", ENGINE, "lo", "read.unreliable",
+       ("(recv || !d->seg_count || d->seg[0].len)",
+        "(!d->seg_count || d->seg[0].len)"))
+mutant("read-at-any-level", DESC, "unit", "core",
        "RDMA Read at a level that has none",
-       ("!(d->control & VIA_CTL_IMMEDIATE) &&\n"
-        "	       vi->nic->limits.rdma_read & vi->attrs.reliability;",
-        "!(d->control & VIA_CTL_IMMEDIATE);"))
+       ("VIA_CTL_IMMEDIATE || !may_read ?", "VIA_CTL_IMMEDIATE ?"))
 mutant("sleep-without-look", ENGINE, "wire", "send threads.one_vi",
        "what is posted while the last send goes out stays until the next one",
        ("	return via_desc_posted(vi, q, &n) && n;\n}\nEXPORT_SYMBOL_GPL(via_send_sleep)",

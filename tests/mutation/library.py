@@ -28,7 +28,7 @@ mutant("queue-one-more", QUEUE, "lo", "queue.full queue.depth",
        (">= q->limit", "> q->limit"))
 mutant("send-while-idle", QUEUE, "lo", "vi.idle",
        "a send on an Idle VI is accepted",
-       ("state == VIA_STATE_IDLE ||\n", "0 ||\n"))
+       ("via_state_refuses_sends(state)", "state == VIA_STATE_PENDING"))
 mutant("poll-code", QUEUE, "lo", "wait.timeouts",
        "wrong return code of a wait that only polls",
        ("		return VIP_TIMEOUT;\n	return sleep_queue",
