@@ -194,7 +194,7 @@ static inline bool via_desc_address(struct via_desc *d)
  * fits in 32: every offset into a descriptor that passes does.
  */
 static inline enum via_status via_desc_length(struct via_desc *d, bool recv,
-					      u32 max_transfer)
+					      const struct via_vi_attrs *a)
 {
 	const struct via_seg *seg = via_desc_segs(d), *end;
 	u64 sum = 0;
@@ -204,7 +204,7 @@ static inline enum via_status via_desc_length(struct via_desc *d, bool recv,
 	else
 		for (end = seg + d->nsegs; seg != end; seg++)
 			sum += seg->len;
-	if (sum != d->length || (!recv && sum > max_transfer))
+	if (sum != d->length || (!recv && sum > a->max_transfer))
 		return VIA_ST_LENGTH_ERROR;
 	return 0;
 }

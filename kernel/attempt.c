@@ -57,17 +57,6 @@ struct via_conn *via_conn_alloc(struct via_nic *nic,
 	return conn;
 }
 
-enum via_verdict via_attrs_compare(const struct via_vi_attrs *a,
-				   const struct via_vi_attrs *b)
-{
-	if (a->reliability != b->reliability)
-		return VIA_R_INVALID_RELIABILITY_LEVEL;
-	if (a->max_transfer != b->max_transfer)
-		return VIA_R_INVALID_MTU;
-	return 0;
-}
-EXPORT_SYMBOL_GPL(via_attrs_compare);
-
 void via_conn_forget(struct via_vi *vi, struct via_conn *conn)
 {
 	bool mine;

@@ -159,7 +159,7 @@ static void via_desc_check_loaded(struct via_vi *vi, struct via_desc *d,
 				  bool recv)
 {
 	if (likely(!d->status))
-		d->status = via_desc_length(d, recv, vi->attrs.max_transfer);
+		d->status = via_desc_length(d, recv, &vi->attrs);
 	if (!d->status && d->length > VIA_CHECK_AT_GATHER && !recv)
 		d->status = via_desc_check_segs(vi, d);
 }

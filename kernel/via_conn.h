@@ -107,10 +107,6 @@ bool via_conn_established(struct via_vi *vi, const struct via_vi_attrs *attrs);
  * happens when the VI is not Pending any more.  Both queue locks held.
  */
 void via_conn_failed(struct via_vi *vi, enum via_verdict verdict);
-/* May VIs of these attributes be connected?  Symmetric.  Any context. */
-enum via_verdict via_attrs_compare(const struct via_vi_attrs *a,
-				   const struct via_vi_attrs *b);
-
 /**
  * enum via_kernel_fault - why the connection of a consumer in the kernel has ended
  * @VIA_KERNEL_FAULT_NONE: it has not, or this end has left it

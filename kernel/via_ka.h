@@ -118,6 +118,7 @@
 #include <linux/types.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include "../core/conn.h"
 #include "../core/desc.h"
 #include "order.h"
 #include "table.h"
@@ -146,16 +147,6 @@ struct via_kernel_ops;
 struct via_kernel_vi;
 struct via_nic;
 struct via_vi;
-
-/**
- * enum via_verdict - how a call, or an attempt to connect, has ended
- * @VIA_VERDICT_NONE: of an attempt: there was none, or it was told
- *
- * Else VIA_R_* of uapi/via.h; 0 is VIA_R_SUCCESS.  Never an errno.
- */
-enum via_verdict {
-	VIA_VERDICT_NONE = 0xffffffffu
-};
 
 #define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue */
 #define VIA_INFLIGHT		64u	/* sends started and not complete */

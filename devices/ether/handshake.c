@@ -40,12 +40,6 @@
 #include "vi.h"
 #include "xmit.h"
 
-/* Our side of an attempt: does it ask?  Two hosts never have the same address. */
-static bool asks_first(const struct via_ether_nic *nic, const u8 *other)
-{
-	return memcmp(nic->host.addr, other, nic->host.len) < 0;
-}
-
 /*
  * We choose: the first free VI that looks for the sender, or the one that it
  * has already.  Both queue locks held; true: answer.
@@ -100,7 +94,7 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 	via_ether_conn_addr(&remote, c.client_host, c.client_host_len,
 			    c.client_disc, c.client_disc_len);
 	/* What the agent knows the other side's attempt by; not 0. */
-	if (!asks_first(nic, f->src))
+	if (!via_asks_first(nic->host.addr, f->src, nic->host.len))
 		claim = c.sender_cookie;
 	vi = via_p2p_find(nic->ka, &local, &remote, claim);
 	if (!vi)

@@ -11,12 +11,25 @@
 
 #include "eng.h"
 
-VIP_RETURN eng_attrs_differ(const struct eng_vi *v, uint16_t reliability,
-			    uint32_t transfer)
+VIP_VI_ATTRIBUTES eng_vi_attrs(const struct via_vi_attrs *a)
 {
-	if (v->reliability != reliability)
-		return VIP_INVALID_RELIABILITY_LEVEL;
-	return v->transfer != transfer ? VIP_INVALID_MTU : VIP_SUCCESS;
+	return (VIP_VI_ATTRIBUTES){
+		.ReliabilityLevel = (VIP_RELIABILITY_LEVEL)a->reliability,
+		.MaxTransferSize = a->max_transfer,
+		.EnableRdmaWrite = a->rights & VIA_RDMA_WRITE ? VIP_TRUE :
+								VIP_FALSE,
+		.EnableRdmaRead = a->rights & VIA_RDMA_READ ? VIP_TRUE :
+							      VIP_FALSE,
+	};
+}
+
+struct via_vi_attrs eng_wire_attrs(const struct wire_conn *c)
+{
+	return (struct via_vi_attrs){
+		.reliability = c->reliability,
+		.max_transfer = c->transfer,
+		.rights = c->rights,
+	};
 }
 
 static void fill_conn(const struct eng_vi *v, struct wire_conn *c)
@@ -30,9 +43,9 @@ static void fill_conn(const struct eng_vi *v, struct wire_conn *c)
 		.nonce = v->nonce,
 		.timeout = a->deadline == ENG_FOREVER ? UINT64_MAX :
 			   a->deadline > now ? a->deadline - now : 0,
-		.transfer = v->transfer,
-		.reliability = v->reliability,
-		.rights = (uint16_t)v->rights,
+		.transfer = v->attrs.max_transfer,
+		.reliability = (uint16_t)v->attrs.reliability,
+		.rights = (uint16_t)v->attrs.rights,
 		.local_len = a->local.disc_len,
 		.remote_len = a->remote.disc_len,
 		.priv_len = (uint16_t)a->mine.len,
@@ -147,14 +160,7 @@ static void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
 	if (c) {
 		v->peer_id = c->vi;
 		v->peer_nonce = c->nonce;
-		a->attrs = (VIP_VI_ATTRIBUTES){
-			.ReliabilityLevel = c->reliability,
-			.MaxTransferSize = c->transfer,
-			.EnableRdmaWrite = c->rights & ENG_RDMA_WRITE ?
-					   VIP_TRUE : VIP_FALSE,
-			.EnableRdmaRead = c->rights & ENG_RDMA_READ ?
-					  VIP_TRUE : VIP_FALSE,
-		};
+		a->attrs = eng_wire_attrs(c);
 		a->theirs.len = c->priv_len;
 		memcpy(a->theirs.data, c->priv, c->priv_len);
 	}
@@ -357,7 +363,7 @@ VIP_RETURN eng_conn_verdict(struct eng_nic *nic, struct eng_vi *v, int p2p,
 	}
 	a->verdict = ENG_REPORTED;
 	if (r == VIP_SUCCESS && attrs)
-		*attrs = a->attrs;
+		*attrs = eng_vi_attrs(&a->attrs);
 	if (priv)
 		*priv = a->theirs;
 	return r;
@@ -426,10 +432,11 @@ static void rx_accept(struct eng_nic *nic, struct eng_peer *peer,
 		      const struct eng_wire *h, const struct wire_conn *c)
 {
 	struct eng_wire a = { .dst = c->vi, .nonce = c->nonce };
+	struct via_vi_attrs theirs = eng_wire_attrs(c);
 	struct eng_vi *v = find_pending(nic, h);
 
 	if (!v || v->conn.serving || !v->conn.asked || v->peer != peer ||
-	    eng_attrs_differ(v, c->reliability, c->transfer)) {
+	    via_attrs_compare(&v->attrs, &theirs)) {
 		a.op = WIRE_GONE;
 		eng_peer_send(nic, peer, &a, NULL, 0);
 		return;

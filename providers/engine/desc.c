@@ -28,7 +28,7 @@ load_slow(struct eng_nic *nic, struct eng_vi *v, struct eng_slot *s, int recv)
 
 	if (!st && via_desc_is_rdma(&s->d))
 		st = via_desc_rdma(&s->d, recv,
-				   nic->ident.rdma_read & v->reliability);
+				   nic->ident.rdma_read & v->attrs.reliability);
 	/* The segments were to be copied at the post. */
 	if (!st && s->d.seg_count > VIA_DESC_INLINE && !s->d.more)
 		st = VIA_ST_TRANSPORT_ERROR;
@@ -48,7 +48,7 @@ void eng_load(struct eng_nic *nic, struct eng_vi *v, struct eng_slot *s,
 		else if (unlikely(!via_desc_is_plain(&s->d)))
 			st = load_slow(nic, v, s, recv);
 		if (likely(!st))
-			st = via_desc_length(&s->d, recv, v->transfer);
+			st = via_desc_length(&s->d, recv, &v->attrs);
 	}
 	s->d.status = st;
 	s->state = SLOT_LOADED;

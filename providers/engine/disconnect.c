@@ -215,7 +215,7 @@ static void take_refusal(struct eng_nic *nic, struct eng_vi *v,
 		st = VIP_STATUS_TRANSPORT_ERROR;
 	read = (s->d.control & VIP_CONTROL_OP_MASK) == VIP_CONTROL_OP_RDMAREAD;
 	/* Delivery alone was done, so at that level it is good. */
-	if (!read && v->reliability != VIP_SERVICE_RELIABLE_RECEPTION)
+	if (!read && v->attrs.reliability != VIP_SERVICE_RELIABLE_RECEPTION)
 		st = 0;
 	s->d.status = st;
 	s->state = SLOT_FINISHED;

@@ -47,7 +47,7 @@ static inline struct eng_slot *eng_queue_slot(struct eng_queue *q, uint32_t i)
 
 static inline int eng_reliable(const struct eng_vi *v)
 {
-	return v->reliability != VIP_SERVICE_UNRELIABLE;
+	return v->attrs.reliability != VIP_SERVICE_UNRELIABLE;
 }
 
 /* The only way from one state to another: as core/state.c says. */
@@ -59,6 +59,11 @@ static inline struct via_move eng_vi_move(struct eng_vi *v,
 	if (move.to != VIA_STATE_REFUSED)
 		v->state = (VIP_VI_STATE)move.to;
 	return move;
+}
+
+static inline uint32_t eng_rights(VIP_BOOLEAN writes, VIP_BOOLEAN reads)
+{
+	return (writes ? VIA_RDMA_WRITE : 0) | (reads ? VIA_RDMA_READ : 0);
 }
 
 /* nic.c */
@@ -172,7 +177,7 @@ static inline struct eng_region *eng_local(struct eng_nic *nic,
 	struct eng_region *r = eng_region_find(nic, handle);
 
 	/* A VI with the default tag may use any region of its NIC handle. */
-	if (likely(r && (!v->ptag || v->ptag == r->ptag) &&
+	if (likely(r && (!v->attrs.ptag || v->attrs.ptag == r->ptag) &&
 		   addr - r->start <= r->len &&
 		   len <= r->len - (addr - r->start)))
 		return r;
@@ -187,7 +192,7 @@ static inline struct eng_region *eng_remote(struct eng_nic *nic,
 {
 	struct eng_region *r;
 
-	if (!(v->rights & right))
+	if (!(v->attrs.rights & right))
 		return NULL;
 	r = eng_local(nic, v, handle, addr, len);
 	return r && r->rights & right ? r : NULL;
@@ -447,8 +452,8 @@ VIP_RETURN eng_conn_verdict(struct eng_nic *nic, struct eng_vi *v, int p2p,
 void eng_reject(struct eng_nic *nic, struct eng_peer *peer, uint32_t vi,
 		uint64_t nonce, VIP_RETURN verdict,
 		const struct vipl_private *priv);
-VIP_RETURN eng_attrs_differ(const struct eng_vi *v, uint16_t reliability,
-			    uint32_t transfer);
+VIP_VI_ATTRIBUTES eng_vi_attrs(const struct via_vi_attrs *a);
+struct via_vi_attrs eng_wire_attrs(const struct wire_conn *c);
 
 /* request.c */
 struct eng_disc *eng_disc_find(struct eng_nic *nic, const uint8_t *disc,

@@ -141,7 +141,9 @@ static int looks_for(const struct eng_nic *nic, const struct eng_vi *v,
 /* Has it asked itself, so that it goes on and the other one serves? */
 static int goes_first(const struct eng_vi *v, const struct wire_conn *c)
 {
-	return v->conn.asked && v->nonce < c->nonce;
+	const u64 own = cpu_to_be64(v->nonce), other = cpu_to_be64(c->nonce);
+
+	return v->conn.asked && via_asks_first(&own, &other, sizeof(own));
 }
 
 /* The first that may serve, or else the first. */
@@ -175,7 +177,7 @@ void eng_rx_look(struct eng_nic *nic, struct eng_peer *peer,
 		.nonce = c->nonce,
 	};
 	struct eng_vi *v = find_look(nic, peer, c);
-	struct wire_conn copy = *c;
+	struct via_vi_attrs theirs = eng_wire_attrs(c);
 	VIP_RETURN r;
 
 	if (!v) {
@@ -187,19 +189,12 @@ void eng_rx_look(struct eng_nic *nic, struct eng_peer *peer,
 		v->conn.crossed = 1;
 		return;
 	}
-	r = eng_attrs_differ(v, c->reliability, c->transfer);
+	r = (VIP_RETURN)via_attrs_compare(&v->attrs, &theirs);
 	if (r != VIP_SUCCESS) {
 		eng_reject(nic, peer, c->vi, c->nonce, r, NULL);
 		eng_conn_end(nic, v, VIA_EV_REFUSE, r);
 		return;
 	}
-	v->conn.attrs = (VIP_VI_ATTRIBUTES){
-		.ReliabilityLevel = copy.reliability,
-		.MaxTransferSize = copy.transfer,
-		.EnableRdmaWrite = copy.rights & ENG_RDMA_WRITE ? VIP_TRUE :
-								  VIP_FALSE,
-		.EnableRdmaRead = copy.rights & ENG_RDMA_READ ? VIP_TRUE :
-								VIP_FALSE,
-	};
+	v->conn.attrs = theirs;
 	eng_conn_serve(nic, v, peer, c->vi, c->nonce);
 }

@@ -100,7 +100,8 @@ static ALWAYS_INLINE int send_plain(struct eng_nic *nic, struct eng_vi *v,
 	struct iovec iov;
 
 	if (unlikely(q->next != i || !v->peer->ready || s->d.control ||
-		     s->d.length > nic->t->eager || s->d.length > v->transfer ||
+		     s->d.length > nic->t->eager ||
+		     s->d.length > v->attrs.max_transfer ||
 		     !eng_is_plain(nic, v, q, s) ||
 		     !eng_cached(nic, v, q, ENG_CACHE_DATA,
 				 s->d.seg[0].handle,

@@ -85,7 +85,7 @@ static inline uint32_t check_receive(struct eng_nic *nic, struct eng_vi *v,
 static uint32_t write_in(struct eng_nic *nic, struct eng_vi *v, uint32_t handle,
 			 uint64_t addr, const void *data, uint32_t len)
 {
-	if (!eng_remote(nic, v, ENG_RDMA_WRITE, handle, addr, len) ||
+	if (!eng_remote(nic, v, VIA_RDMA_WRITE, handle, addr, len) ||
 	    (len && eng_copy_in(addr, data, len)))
 		return VIP_STATUS_RDMA_PROT_ERROR;
 	return 0;
@@ -133,7 +133,7 @@ static uint32_t begin_pull(struct eng_nic *nic, struct eng_vi *v,
 	uint32_t st;
 
 	if (h->op == WIRE_WRITE) {
-		r = eng_remote(nic, v, ENG_RDMA_WRITE, h->rhandle, h->raddr,
+		r = eng_remote(nic, v, VIA_RDMA_WRITE, h->rhandle, h->raddr,
 			       h->len);
 		if (!r)
 			return VIP_STATUS_RDMA_PROT_ERROR;
@@ -336,7 +336,7 @@ static uint32_t answer_read(struct eng_nic *nic, struct eng_vi *v,
 	struct eng_export *x;
 	int err;
 
-	r = eng_remote(nic, v, ENG_RDMA_READ, e->rhandle, e->raddr, e->len);
+	r = eng_remote(nic, v, VIA_RDMA_READ, e->rhandle, e->raddr, e->len);
 	if (!r)
 		return VIP_STATUS_RDMA_PROT_ERROR;
 	if (e->len <= nic->t->eager) {

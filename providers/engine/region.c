@@ -338,12 +338,6 @@ static void slot_put(struct eng_nic *nic, struct eng_region *r, uint32_t i)
 	nic->free_last = i;
 }
 
-static uint32_t rights_of(const VIP_MEM_ATTRIBUTES *a)
-{
-	return (a->EnableRdmaWrite ? ENG_RDMA_WRITE : 0) |
-	       (a->EnableRdmaRead ? ENG_RDMA_READ : 0);
-}
-
 static VIP_RETURN enter_region(struct eng_nic *nic, uint64_t addr, uint64_t len,
 			       uint32_t ptag, uint32_t rights,
 			       VIP_MEM_HANDLE *handle)
@@ -393,8 +387,9 @@ VIP_RETURN eng_mem_register(struct vipl_nic *obj, void *addr, VIP_ULONG len,
 	if (r != VIP_SUCCESS)
 		return r;
 	eng_enter(nic);
-	r = enter_region(nic, (uintptr_t)addr, len, ptag, rights_of(attrs),
-			 handle);
+	r = enter_region(nic, (uintptr_t)addr, len, ptag,
+			 eng_rights(attrs->EnableRdmaWrite,
+				    attrs->EnableRdmaRead), handle);
 	eng_leave(nic);
 	return r;
 }
@@ -575,9 +570,9 @@ VIP_RETURN eng_mem_query(struct vipl_nic *obj, void *addr,
 	if (reg) {
 		*ptag = reg->ptag;
 		*attrs = (VIP_MEM_ATTRIBUTES){
-			.EnableRdmaWrite = reg->rights & ENG_RDMA_WRITE ?
+			.EnableRdmaWrite = reg->rights & VIA_RDMA_WRITE ?
 					   VIP_TRUE : VIP_FALSE,
-			.EnableRdmaRead = reg->rights & ENG_RDMA_READ ?
+			.EnableRdmaRead = reg->rights & VIA_RDMA_READ ?
 					  VIP_TRUE : VIP_FALSE,
 		};
 		r = VIP_SUCCESS;
@@ -591,7 +586,8 @@ VIP_RETURN eng_mem_set(struct vipl_nic *obj, void *addr, VIP_MEM_HANDLE handle,
 {
 	struct eng_nic *nic = eng_nic_of(obj);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
-	uint32_t rights = rights_of(attrs), old;
+	uint32_t rights = eng_rights(attrs->EnableRdmaWrite,
+				     attrs->EnableRdmaRead), old;
 	struct eng_region *reg;
 	int less;
 

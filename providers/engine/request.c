@@ -106,9 +106,7 @@ static struct eng_conn *conn_new(struct eng_nic *nic, struct eng_peer *peer,
 	c->nonce = w->nonce;
 	c->deadline = w->timeout >= ENG_FOREVER - now ? ENG_FOREVER :
 		      now + w->timeout;
-	c->reliability = w->reliability;
-	c->rights = w->rights;
-	c->transfer = w->transfer;
+	c->attrs = eng_wire_attrs(w);
 	c->local.host_len = (uint16_t)nic->ident.addr_len;
 	memcpy(c->local.host, nic->ident.addr, nic->ident.addr_len);
 	c->local.disc_len = w->remote_len;
@@ -176,14 +174,7 @@ static void hand_over(struct eng_nic *nic, struct eng_conn *c,
 	eng_list_add_tail(&c->link, &nic->conns);
 	req->id = c->id;
 	req->remote = c->remote;
-	req->attrs = (VIP_VI_ATTRIBUTES){
-		.ReliabilityLevel = c->reliability,
-		.MaxTransferSize = c->transfer,
-		.EnableRdmaWrite = c->rights & ENG_RDMA_WRITE ? VIP_TRUE :
-								VIP_FALSE,
-		.EnableRdmaRead = c->rights & ENG_RDMA_READ ? VIP_TRUE :
-							      VIP_FALSE,
-	};
+	req->attrs = eng_vi_attrs(&c->attrs);
 	req->priv = c->priv;
 }
 
@@ -302,7 +293,7 @@ static VIP_RETURN accept_it(struct eng_nic *nic, uint32_t id, struct eng_vi *v,
 	}
 	/* The client knows nothing yet: the server may try again. */
 	*gone = 0;
-	r = eng_attrs_differ(v, c->reliability, c->transfer);
+	r = (VIP_RETURN)via_attrs_compare(&v->attrs, &c->attrs);
 	if (r != VIP_SUCCESS)
 		return r;
 	if (!eng_conn_may_begin(nic, v))
@@ -314,14 +305,7 @@ static VIP_RETURN accept_it(struct eng_nic *nic, uint32_t id, struct eng_vi *v,
 		return VIP_TIMEOUT;
 	eng_conn_begin(nic, v, &c->local, &c->remote, c->deadline);
 	v->conn.event = (uint8_t)event;
-	v->conn.attrs = (VIP_VI_ATTRIBUTES){
-		.ReliabilityLevel = c->reliability,
-		.MaxTransferSize = c->transfer,
-		.EnableRdmaWrite = c->rights & ENG_RDMA_WRITE ? VIP_TRUE :
-								VIP_FALSE,
-		.EnableRdmaRead = c->rights & ENG_RDMA_READ ? VIP_TRUE :
-							      VIP_FALSE,
-	};
+	v->conn.attrs = c->attrs;
 	v->conn.theirs = c->priv;
 	if (priv)
 		v->conn.mine = *priv;

@@ -33,6 +33,7 @@
 #include <pthread.h>
 #include <vipl/engine.h>
 
+#include "../../core/conn.h"
 #include "../../core/desc.h"
 #include "../../core/state.h"
 #include "list.h"
@@ -54,9 +55,6 @@
 #define ENG_CONNS	1024u		/* waiters and unanswered requests */
 #define ENG_DISC_HASH	256u
 
-#define ENG_RDMA_WRITE	0x1u
-#define ENG_RDMA_READ	0x2u
-
 #define ENG_OP(st)	((uint32_t)(st) >> 16)
 
 struct eng_vi;
@@ -69,7 +67,7 @@ struct eng_cq;
 struct eng_region {
 	uint32_t handle;		/* 0: free */
 	uint32_t ptag;			/* 0: the default tag */
-	uint32_t rights;		/* ENG_RDMA_* */
+	uint32_t rights;		/* VIA_RDMA_* */
 	uint16_t epoch;			/* 0 or 1: which pins are new */
 	uint16_t changing;		/* a thread's; it may wait for pins */
 	uint64_t start;
@@ -227,7 +225,7 @@ struct eng_attempt {
 	uint8_t crossed;		/* a LOOK came that ours was to beat */
 	uint8_t again;			/* one more handshake after a loss */
 	struct vipl_addr local, remote;
-	VIP_VI_ATTRIBUTES attrs;	/* the peer's */
+	struct via_vi_attrs attrs;	/* the peer's */
 	struct vipl_private mine, theirs;
 	struct eng_disc *disc;		/* peer to peer: listed there */
 	struct eng_list look;
@@ -243,10 +241,7 @@ struct eng_vi {
 	struct vipl_vi *obj;
 	uint32_t id;			/* generation << 16 | index; 0: none */
 	VIP_VI_STATE state;
-	uint32_t ptag;
-	uint32_t rights;		/* ENG_RDMA_* for the peer */
-	uint32_t transfer;		/* bytes: MaxTransferSize */
-	uint16_t reliability;
+	struct via_vi_attrs attrs;
 	uint8_t acks;			/* eager messages are acknowledged */
 	uint8_t alone;			/* the last ACK went by itself */
 	uint8_t todo;			/* TODO_* */
@@ -363,8 +358,7 @@ struct eng_conn {
 	uint32_t vi;			/* the client's */
 	uint64_t nonce;
 	uint64_t deadline;
-	uint16_t reliability, rights;
-	uint32_t transfer;
+	struct via_vi_attrs attrs;
 	struct vipl_addr local, remote;
 	struct vipl_private priv;
 };

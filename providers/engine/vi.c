@@ -4,36 +4,20 @@
 
 #include "eng.h"
 
-static uint32_t rights_of(const VIP_VI_ATTRIBUTES *a)
-{
-	return (a->EnableRdmaWrite ? ENG_RDMA_WRITE : 0) |
-	       (a->EnableRdmaRead ? ENG_RDMA_READ : 0);
-}
-
 static void set_attrs(struct eng_vi *v, const VIP_VI_ATTRIBUTES *a,
 		      uint32_t ptag)
 {
-	v->ptag = ptag;
-	v->rights = rights_of(a);
-	v->transfer = (uint32_t)a->MaxTransferSize;
-	v->quick_most = v->transfer < ENG_PLAIN_MAX ? v->transfer :
-						      ENG_PLAIN_MAX;
-	v->reliability = a->ReliabilityLevel;
-	v->acks = v->reliability == VIP_SERVICE_RELIABLE_RECEPTION ||
-		  (v->reliability == VIP_SERVICE_RELIABLE_DELIVERY &&
-		   !(eng_transport->flags & ENG_ARRIVED));
-}
-
-static void eng_vi_attrs(const struct eng_vi *v, VIP_VI_ATTRIBUTES *out)
-{
-	*out = (VIP_VI_ATTRIBUTES){
-		.ReliabilityLevel = v->reliability,
-		.MaxTransferSize = v->transfer,
-		.EnableRdmaWrite = v->rights & ENG_RDMA_WRITE ? VIP_TRUE :
-								VIP_FALSE,
-		.EnableRdmaRead = v->rights & ENG_RDMA_READ ? VIP_TRUE :
-							      VIP_FALSE,
+	v->attrs = (struct via_vi_attrs){
+		.reliability = a->ReliabilityLevel,
+		.ptag = ptag,
+		.max_transfer = (uint32_t)a->MaxTransferSize,
+		.rights = eng_rights(a->EnableRdmaWrite, a->EnableRdmaRead),
 	};
+	v->quick_most = v->attrs.max_transfer < ENG_PLAIN_MAX ?
+			v->attrs.max_transfer : ENG_PLAIN_MAX;
+	v->acks = v->attrs.reliability == VIP_SERVICE_RELIABLE_RECEPTION ||
+		  (v->attrs.reliability == VIP_SERVICE_RELIABLE_DELIVERY &&
+		   !(eng_transport->flags & ENG_ARRIVED));
 }
 
 static void queue_init(struct eng_queue *q, struct eng_slot *slots,
@@ -210,7 +194,7 @@ void eng_vi_end(struct eng_nic *nic, struct eng_vi *v)
 	if (v->conn.verdict == VIP_NOT_DONE)
 		v->conn.verdict = VIP_INVALID_STATE;
 	eng_wake(nic, &v->conn.sleepers);
-	eng_ptag_unuse(nic, v->ptag);
+	eng_ptag_unuse(nic, v->attrs.ptag);
 	nic->vis[v->id & 0xffff] = NULL;
 	nic->nvis--;
 	v->id = 0;
@@ -275,7 +259,7 @@ VIP_RETURN eng_vi_query(struct vipl_vi *obj, VIP_VI_STATE *state,
 		eng_progress(nic);
 	eng_conn_expire(nic, v, eng_now());
 	*state = v->state;
-	eng_vi_attrs(v, attrs);
+	*attrs = eng_vi_attrs(&v->attrs);
 	eng_leave(nic);
 	return VIP_SUCCESS;
 }
@@ -296,7 +280,7 @@ VIP_RETURN eng_vi_set(struct vipl_vi *obj, const VIP_VI_ATTRIBUTES *attrs,
 	r = VIP_INVALID_PTAG;
 	if (ptag && eng_ptag_use(nic, ptag))
 		goto out;
-	eng_ptag_unuse(nic, v->ptag);
+	eng_ptag_unuse(nic, v->attrs.ptag);
 	set_attrs(v, attrs, ptag);
 	eng_caches_drop(nic);
 	/* Descriptors checked by the old ones are to be checked anew. */

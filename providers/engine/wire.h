@@ -84,7 +84,7 @@ struct wire_conn {
 	uint64_t timeout;		/* ns; UINT64_MAX: none */
 	uint32_t transfer;		/* its MaxTransferSize */
 	uint16_t reliability;
-	uint16_t rights;		/* ENG_RDMA_* */
+	uint16_t rights;		/* VIA_RDMA_* */
 	uint16_t local_len, remote_len;	/* discriminators, the sender's view */
 	uint16_t priv_len;
 	uint16_t host_len;		/* LOOK: of the sender's host address */

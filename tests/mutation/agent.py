@@ -58,14 +58,14 @@ mutant("region-rdma-right", "kernel/engine.c", "lo", "rdmaprot.region",
 DESC = "core/desc.h"
 mutant("length-disagrees", DESC, "unit", "core",
        "Length may disagree with the segments",
-       ("if (sum != d->length || (!recv && sum > max_transfer))",
-        "if (!recv && sum > max_transfer)"))
+       ("if (sum != d->length || (!recv && sum > a->max_transfer))",
+        "if (!recv && sum > a->max_transfer)"))
 mutant("send-unbound", DESC, "unit", "core",
        "a message may be longer than MaxTransferSize",
-       (" || (!recv && sum > max_transfer))", ")"))
+       (" || (!recv && sum > a->max_transfer))", ")"))
 mutant("recv-bound", DESC, "unit", "core",
        "a receive may not be longer than MaxTransferSize",
-       ("(!recv && sum > max_transfer)", "sum > max_transfer"),
+       ("(!recv && sum > a->max_transfer)", "sum > a->max_transfer"),
        defect="4c76465: MaxTransferSize binds messages")
 mutant("segment-end", "kernel/engine.c", "lo", "send.segments rdma.gathered",
        "off by one: a byte behind the end of a segment",
@@ -93,7 +93,10 @@ mutant("discriminator-length", "kernel/connect.h", "lo",
         "	       !memcmp(a->disc, b->disc, a->disc_len);",
         "	return !memcmp(a->disc, b->disc,\n"
         "		       min(a->disc_len, b->disc_len));"))
-mutant("unequal-mtu", "kernel/attempt.c", "lo", "accept.mismatch",
+mutant("both-ask", "core/conn.h", "unit", "core",
+       "of two that look for each other both ask, and none serves",
+       ("memcmp(own, other, len) < 0", "memcmp(own, other, len)"))
+mutant("unequal-mtu", "core/conn.h", "unit", "core",
        "VIs of unequal MaxTransferSize are connected",
        ("	if (a->max_transfer != b->max_transfer)\n"
         "		return VIA_R_INVALID_MTU;\n", ""))

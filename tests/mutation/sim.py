@@ -56,7 +56,7 @@ UNITS = {"devices/ether/proto/wire.c": ["wire"], "devices/ether/proto/wire.h": [
          "devices/ether/proto/window.c": ["window", "bottleneck"],
          "devices/ether/proto/window.h": ["window", "bottleneck"],
          "core/state.c": ["core"], "core/state.h": ["core"],
-         "core/desc.h": ["core"]}
+         "core/conn.h": ["core"], "core/desc.h": ["core"]}
 SIDES = ("core/", "kernel/", "devices/ether/")
 
 

@@ -7,4 +7,8 @@ void descriptors(void);
 void every_control(void);
 void plain_is_plain(void);
 
+/* test_conn.c */
+void attributes(void);
+void who_asks(void);
+
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The rules of core/: here the state machine of a VI.  The expectation is written a second time and in
- * another form than the table under test: one line for each move there is,
- * and whatever has no line must be refused.
+ * The rules of core/: here the state machine of a VI.  The expectation is
+ * written a second time and in another form than the table under test: one line
+ * for each move there is, and whatever has no line must be refused.
  */
 
 #include "unit.h"
@@ -146,4 +146,6 @@ UNIT_MAIN("core",
 	  { "where sends are refused", sends },
 	  { "rules of descriptors", descriptors },
 	  { "each Control", every_control },
-	  { "plain descriptors", plain_is_plain });
+	  { "plain descriptors", plain_is_plain },
+	  { "attributes of two VIs", attributes },
+	  { "which of two asks", who_asks });

@@ -104,6 +104,7 @@ static const struct row rows[] = {
 	{ "a receive above", RECV, SEND, 0, 2, { MOST, 1 }, MOST + 1, GOOD },
 };
 
+static const struct via_vi_attrs attrs = { .max_transfer = MOST };
 static struct via_seg more[VIA_SEG_MAX];
 
 static enum via_status load_odd(struct via_desc *d, const struct row *r)
@@ -137,7 +138,7 @@ static enum via_status load(struct via_desc *d, const struct row *r)
 		st = via_desc_foreign(d);
 	else if (!st && !via_desc_is_plain(d))
 		st = load_odd(d, r);
-	return st ?: via_desc_length(d, r->what_is & RECV, MOST);
+	return st ?: via_desc_length(d, r->what_is & RECV, &attrs);
 }
 
 void descriptors(void)
