@@ -13,7 +13,7 @@ import subprocess
 import time
 
 from lab import Lab
-from labkit import accel, initrd, kernels
+from labkit import accel, image, initrd, kernels
 from labkit.base import (BUILD, CACHE, TOOLS, LabError, locked, logged,
                          say)
 from labkit.node import Node
@@ -96,13 +96,14 @@ class Machine(Node):
         lab, prefix = self.lab, self.run_prefix
         words = COMMON
         if lab.accel == "tcg":
-            words += " " + accel.words()
+            words += f" {accel.words()} mitigations=off"
         device = "e1000,mitigation=off"
         return ["qemu-system-x86_64", "-name", "mvia-system,debug-threads=on",
                 "-nodefaults", "-no-user-config", "-display", "none",
                 "-machine", "pc,usb=off,vmport=off",
                 *accel.arguments(lab.accel), "-smp", "1", "-m", "768",
-                "-kernel", lab.kernel.image, "-initrd", lab.system_initrd,
+                "-kernel", image.plain(lab.kernel.image),
+                "-initrd", lab.system_initrd,
                 "-append", words,
                 "-no-reboot", "-drive",
                 f"file={OWN},format=raw,if=virtio,cache=unsafe",
@@ -142,7 +143,7 @@ class System(Lab):
 
     def __init__(self, **settings):
         super().__init__(nodes=2, nics=["e1000", "e1000"], kernel="6.1",
-                         boot_limit=240, **settings)
+                         boot_limit=240, mitigations=False, **settings)
         self.disk = disk(self.kernel)
         self.system_initrd = archive(
             self.kernel, os.path.join(self.logdir, "initrd"))
