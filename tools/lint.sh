@@ -44,7 +44,7 @@ out=${B:-build}/lint
 mkdir -p "$out"
 ctags -x --kinds-C=t --_xformat=%N include/vipl.h include/vipl_ext.h >"$out/types"
 # shellcheck disable=SC2046  # words
-find vipl providers fabric tools bindings examples include -name '*.[ch]' \
+find vipl providers fabric dsm tools bindings examples include -name '*.[ch]' \
 	! -path 'include/uapi/*' |
 	check --typedefsfile="$out/types" \
 		$(sed 's/#.*//' tools/checkpatch-user.conf) || bad=1

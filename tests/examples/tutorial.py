@@ -39,7 +39,7 @@ def copy(folder):
     """The tree, as far as the library takes it."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "Makefile", "VERSION",
-         "Kbuild", "vipl", "providers", "include", "examples"], cwd=ROOT,
+         "Kbuild", "core", "vipl", "providers", "include", "examples"], cwd=ROOT,
         text=True, check=True, capture_output=True)
     for name in listed.stdout.split("\n"):
         if os.path.isfile(os.path.join(ROOT, name)):

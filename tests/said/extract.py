@@ -13,7 +13,8 @@ import re
 # "page" (a man page), "option" (of the man page's own program), "section"
 Named = collections.namedtuple("Named", "kind text file line")
 
-TOPS = "docs|tests|tools|kernel|devices|verbs|vipl|providers|include|build"
+TOPS = ("docs|tests|tools|core|kernel|devices|verbs|vipl|providers|fabric|dsm|"
+        "include|examples|build")
 PATH = re.compile(rf"(?<![\w/.~-])(?:{TOPS})/[\w./\[\]*-]*[\w\]*/]")
 ABSOLUTE = re.compile(r"(?<![\w/.<)~])/(?:sys|dev|etc|proc)(?:/[\w.-]+)+")
 CALL = re.compile(r"\bVip[A-Z]\w+|\bVIP_[A-Z][A-Z_]*[A-Z]\b")
