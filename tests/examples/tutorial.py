@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""docs/learn/tutorial.md word by word, in a copy of the tree and a home of its own:
-```c NAME blocks are what NAME gets, one after the other, ```sh blocks are run
-by one shell, and what a ```text block shows is printed, but for the numbers.
-The program over VIA is faster than its twin."""
+"""docs/learn/tutorial.md word by word, in a copy of the tree and a home of its own,
+and shared.md in the same: ```c NAME blocks are what NAME gets, one after the
+other, ```sh blocks are run by one shell, and what a ```text block shows is
+printed, but for the numbers and the width of columns.  The program over VIA is
+faster than its twin."""
 
 import os
 import re
@@ -16,6 +17,7 @@ sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 PAGE = os.path.join(ROOT, "docs/learn/tutorial.md")
+SECOND = os.path.join(ROOT, "docs/learn/shared.md")
 BLOCK = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.M)
 # Other work of this machine slows down ends that spin.
 ROUNDS = 5
@@ -39,7 +41,8 @@ def copy(folder):
     """The tree, as far as the library takes it."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "Makefile", "VERSION",
-         "Kbuild", "core", "vipl", "providers", "include", "examples"], cwd=ROOT,
+         "Kbuild", "core", "vipl", "providers", "dsm", "include", "tools",
+         "examples", "docs/reference"], cwd=ROOT,
         text=True, check=True, capture_output=True)
     for name in listed.stdout.split("\n"):
         if os.path.isfile(os.path.join(ROOT, name)):
@@ -66,26 +69,38 @@ def amiss(status, output, shown):
     if status:
         return f"status {status}"
     for block in shown:
-        pattern = "".join(re.sub(r"\d+", r"\\d+", re.escape(line)) + "\n"
-                          for line in block.splitlines())
+        pattern = "".join(
+            re.sub(r"\d+", r"\\d+",
+                   re.sub(r"(\\ )+", " +", re.escape(line))) + "\n"
+            for line in block.splitlines())
         if not re.search("^" + pattern, output, re.M):
             return f"it does not print: {block}"
     return None
 
 
-def main():
-    with open(PAGE) as file:
+def do(page, home, tree):
+    """(the script of a page, what its commands print), or None: something is
+    amiss, which was told."""
+    with open(page) as file:
         text, shown = script(file.read())
     # Two of one user may read the page at the same time.
     text = text.replace("shm:0", f"shm:{1000 + os.getpid() % 9000}")
+    status, output = run(home, tree, text)
+    why = amiss(status, output, shown)
+    if why:
+        print(output[-2000:], f"{os.path.basename(page)}: {why}", sep="\n")
+        return None
+    return text, output
+
+
+def main():
     with tempfile.TemporaryDirectory() as home:
         tree = os.path.join(home, "mvia")
         copy(tree)
-        status, output = run(home, tree, text)
-        why = amiss(status, output, shown)
-        if why:
-            print(output[-2000:], f"tutorial: {why}", sep="\n")
+        first = do(PAGE, home, tree)
+        if not first or not do(SECOND, home, tree):
             return 1
+        text, output = first
         again = "\n".join(re.findall(r"^(?:\./.*|wait|export .*)$", text,
                                      re.M))
         for left in reversed(range(ROUNDS)):

@@ -38,6 +38,7 @@ PACKAGES = {
 # Names as they stand in the text.
 NAMES = {
     "pingpong.c": "written by the reader of docs/learn/tutorial.md",
+    "heat.c": "written by the reader of docs/learn/shared.md",
     "twin.c": "written by the reader of docs/learn/tutorial.md",
     "init_on_alloc": "a word of the kernel's command line",
     "pcie_aspm=off": "a word of the kernel's command line",
