@@ -1022,7 +1022,7 @@ mutant("owed-without-timer", TIMER, "sim", "",
 mutant("question-is-lost-bet", DELACK, "unit", "delack",
        "a host that is late once answers each push at once",
        ("	if (next - d->asked_seq <= VIA_DELACK_NEAR)\n",
-        ""), sim="time")
+        "	if (next || true)\n"), sim="time")
 mutant("question-is-no-bet", DELACK, "unit", "delack",
        "a program that answers late is waited for each time",
        ("	if (next - d->asked_seq <= VIA_DELACK_NEAR)\n",
@@ -1196,7 +1196,7 @@ mutant("alarm-acks-alone", ACKS, "sim", "",
 mutant("late-told-prompt", "devices/ether/proto/delack.h", "unit", "delack",
        "how long a frame has waited is not told in ACKS",
        ("	return d->late == next ? d->late_by : 0;\n",
-        "	return 0;\n"), sim="time")
+        "	return d->late == next ? 0 : 0;\n"), sim="time")
 mutant("late-told-unknown", "devices/ether/ack.c", "sim", "",
        "what ACKS tells of the wait of a frame is not heard",
        ("range, e->nranges, e->delay);",
