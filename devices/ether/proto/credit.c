@@ -35,7 +35,7 @@ static bool is_holder_alone(const struct via_pool *p)
 						 struct via_credit, hold));
 }
 
-/* A flow found nothing lately, and the next one may find as little. */
+/* Others held all, lately, and the next flow may find as little. */
 static bool is_spare_used(const struct via_pool *p)
 {
 	return p->starved &&
@@ -155,7 +155,8 @@ bool via_credit_take(struct via_pool *p, struct via_credit *c, u32 most,
 			queue_flow(p, c, hurry);
 		}
 	}
-	if (p->starving) {
+	/* One alone may have to wait for what the peer tells. */
+	if (p->starving && p->nholders) {
 		p->starved = true;
 		p->starved_at = now_ms;
 	}
@@ -207,7 +208,8 @@ void via_credit_trim(struct via_pool *p, struct via_credit *c, u32 pipe,
 void via_credit_idle(struct via_pool *p, struct via_credit *c)
 {
 	via_credit_see(c);
-	if (p->want == VIA_WANT_IDLE)
+	/* One that has more is at work, and would take it in portions again. */
+	if (p->want == VIA_WANT_IDLE && c->mine <= VIA_CREDIT_FIRST)
 		drop_credit(p, c, c->mine);
 	update_want(p);
 }

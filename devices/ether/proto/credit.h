@@ -13,9 +13,9 @@
  * flow held before, and does not use, is collected by a visit to each flow that
  * holds some, once for each time that @want rises.
  *
- * For a second after a flow found nothing, while hardly a portion is free, a flow
- * gives all back as soon as nothing of it is in the network: where many flows
- * send in turn, none waits for a visit.
+ * For a second after a flow found that others held all, while hardly a portion is
+ * free, a flow gives a first portion back as soon as nothing of it is in the
+ * network: where many flows send in turn, none waits for a visit.
  *
  * The sum of what all flows hold is @granted.  It exceeds the window after a
  * reduction only; then no flow is given anything, and what is acknowledged goes
@@ -77,7 +77,7 @@ struct via_credit {
  * @part:	of a frame that @bound has left out
  * @told_at:	ms of the caller's clock: when it was told
  * @shut:	nothing is given: the share is less than a frame
- * @starved:	a flow found nothing lately
+ * @starved:	a flow found nothing lately, since others held all
  * @starved_at:	ms of the caller's clock: when one did
  */
 struct via_pool {
@@ -144,7 +144,7 @@ void via_credit_give(struct via_pool *p, struct via_credit *c, u32 pipe);
 /* The same, wanted or not, but for @keep frames. */
 void via_credit_trim(struct via_pool *p, struct via_credit *c, u32 pipe,
 		     u32 keep);
-/* Nothing of it is in the network, or to be sent: all, if idle ones are to. */
+/* Nothing of it is in the network, or to be sent: its first portion, if wanted. */
 void via_credit_idle(struct via_pool *p, struct via_credit *c);
 /* It ends, and has nothing in the network any more. */
 void via_credit_end(struct via_pool *p, struct via_credit *c);

@@ -175,9 +175,19 @@ static bool in_turn(u32 i, u32 now_ms)
 	return sent;
 }
 
-static void many_in_turn(void)
+/* The tasklet's visits: idle flows give back. */
+static void collect(void)
 {
 	struct via_credit *c;
+
+	while ((c = via_pool_visit(&pool))) {
+		via_credit_give(&pool, c, 0);
+		serve();
+	}
+}
+
+static void many_in_turn(void)
+{
 	u32 i, round;
 
 	/* As many as there are portions keep what they hold. */
@@ -186,19 +196,18 @@ static void many_in_turn(void)
 		for (i = 0; i < 4; i++)
 			CU_ASSERT(in_turn(i, 0));
 	CU_ASSERT_EQUAL(pool.nholders, 4);
-	/* The fifth finds nothing, once: what others do not use is collected. */
+	/* The fifth finds nothing: what others do not use is collected. */
 	CU_ASSERT(!in_turn(4, 0));
-	while ((c = via_pool_visit(&pool))) {
-		via_credit_give(&pool, c, 0);
-		serve();
-	}
-	/* It keeps nothing of that. */
+	collect();
+	/* It has more than a first portion, which is not for one message. */
 	CU_ASSERT(take(4, 100));
 	CU_ASSERT_EQUAL(pool.want, VIA_WANT_MORE);
 	via_credit_sated(&pool, &flow[4]);
 	CU_ASSERT_EQUAL(pool.want, VIA_WANT_IDLE);
 	via_credit_idle(&pool, &flow[4]);
-	CU_ASSERT_EQUAL(flow[4].mine, 0);
+	CU_ASSERT_EQUAL(flow[4].mine, 10);
+	/* The alarm returns that, and then each finds some. */
+	via_credit_trim(&pool, &flow[4], 0, 0);
 	for (round = 0; round < 4; round++)
 		for (i = 0; i < FLOWS; i++)
 			CU_ASSERT(in_turn(i, 999));
@@ -214,6 +223,23 @@ static void many_in_turn(void)
 	via_credit_idle(&pool, &flow[FLOWS - 1]);
 	CU_ASSERT_EQUAL(flow[FLOWS - 1].mine, VIA_CREDIT_FIRST);
 	check();
+}
+
+/* A flow that waits for the peer alone keeps what it is given. */
+static void alone_it_keeps(void)
+{
+	begin(16);
+	pool.shut = true;
+	CU_ASSERT(!take(0, 100));
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_SOME);
+	pool.shut = false;
+	CU_ASSERT_EQUAL(serve(), 1);
+	CU_ASSERT(take(0, 100));
+	while (take(0, 100))
+		;
+	via_credit_sated(&pool, &flow[0]);
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_NONE);
+	CU_ASSERT_EQUAL(flow[0].mine, 16);
 }
 
 static void turns_are_fair(void)
@@ -466,6 +492,7 @@ UNIT_MAIN("credit",
 	  { "portions of what is free", portions },
 	  { "idle flows give back", idle_ones_give_back },
 	  { "many flows in turn", many_in_turn },
+  { "one that waits alone keeps it", alone_it_keeps },
   { "turns are fair", turns_are_fair },
 	  { "a smaller window comes back", a_smaller_window_comes_back },
 	  { "a large window rests", large_windows_rest },
