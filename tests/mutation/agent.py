@@ -62,7 +62,7 @@ mutant("length-disagrees", DESC, "unit", "core",
         "if (!recv && sum > a->max_transfer)"))
 mutant("send-unbound", DESC, "unit", "core",
        "a message may be longer than MaxTransferSize",
-       (" || (!recv && sum > a->max_transfer))", ")"))
+       ("(!recv && sum > a->max_transfer))", "(recv && !a && sum))"))
 mutant("recv-bound", DESC, "unit", "core",
        "a receive may not be longer than MaxTransferSize",
        ("(!recv && sum > a->max_transfer)", "sum > a->max_transfer"),
@@ -84,7 +84,8 @@ mutant("no-match-code", "kernel/loop.c", "lo", "connect.no_match",
 mutant("late-accept", "kernel/connect.c", "lo", "accept.late",
        "REJECT where a server was late, and did not reject",
        ("		via_conn_put(conn);\n		return VIA_R_TIMEOUT;\n",
-        "		if (conn->client)\n			via_loop_reject(conn);\n"
+        "		if (conn->client)\n"
+        "			via_conn_refuse(conn->client, conn, VIA_R_REJECT);\n"
         "		via_conn_put(conn);\n		return VIA_R_TIMEOUT;\n"))
 mutant("discriminator-length", "kernel/connect.h", "lo",
        "accept.near_misses",

@@ -756,7 +756,8 @@ mutant("challenge-each", "devices/ether/control.c", "sim", "",
 mutant("challenge-never", "devices/ether/control.c", "sim", "",
        "a DISCONNECT that is in doubt is not asked about",
        ("	else if (!rx_disconnect(vi, h))\n		challenge_end(vi, h->cookie);",
-        "	else\n		rx_disconnect(vi, h);"), sim="hostile")
+        "	else if (!rx_disconnect(vi, h) && !vi)\n"
+        "		challenge_end(vi, h->cookie);"), sim="hostile")
 mutant("version-untold", RECV, "sim", "",
        "a host of another version does not hear which one is spoken",
        ("		via_ether_send_version(nic, f);\n", ""), sim="hostile")
@@ -909,7 +910,7 @@ mutant("ack-never-late", "devices/ether/acks.c", "sim", "",
 mutant("full-asked-at-once", DELACK, "unit", "delack",
        "a full transmitter is asked for each connection at each visit",
        ("(d->late == now->next ? full : now->delay)",
-        "VIA_SAMPLE_GAP_NS"), sim="backlog")
+        "(full ? VIA_SAMPLE_GAP_NS : 0)"), sim="backlog")
 mutant("cool-with-ack", DELACK, "unit", "delack",
        "an acknowledgement that is owed since the last visit is forgotten",
        ("	if (now->next == now->acked) {\n",
@@ -1650,4 +1651,4 @@ mutant("shape-probe-moved", SHAPE, "unit", "shape",
         "	return cookie &&\n"))
 mutant("shape-far", SHAPE, "unit", "shape",
        "the number of a frame in its message is cut to 16 bits",
-       (" && off / seg + n - 1 <= 0xffff;", ";"))
+       (" && off / seg + n - 1 <= 0xffff;", " && n;"))
