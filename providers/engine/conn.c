@@ -11,18 +11,6 @@
 
 #include "eng.h"
 
-VIP_VI_ATTRIBUTES eng_vi_attrs(const struct via_vi_attrs *a)
-{
-	return (VIP_VI_ATTRIBUTES){
-		.ReliabilityLevel = (VIP_RELIABILITY_LEVEL)a->reliability,
-		.MaxTransferSize = a->max_transfer,
-		.EnableRdmaWrite = a->rights & VIA_RDMA_WRITE ? VIP_TRUE :
-								VIP_FALSE,
-		.EnableRdmaRead = a->rights & VIA_RDMA_READ ? VIP_TRUE :
-							      VIP_FALSE,
-	};
-}
-
 struct via_vi_attrs eng_wire_attrs(const struct wire_conn *c)
 {
 	return (struct via_vi_attrs){
@@ -363,7 +351,7 @@ VIP_RETURN eng_conn_verdict(struct eng_nic *nic, struct eng_vi *v, int p2p,
 	}
 	a->verdict = ENG_REPORTED;
 	if (r == VIP_SUCCESS && attrs)
-		*attrs = eng_vi_attrs(&a->attrs);
+		*attrs = via_attrs_to_vip(&a->attrs);
 	if (priv)
 		*priv = a->theirs;
 	return r;

@@ -61,11 +61,6 @@ static inline struct via_move eng_vi_move(struct eng_vi *v,
 	return move;
 }
 
-static inline uint32_t eng_rights(VIP_BOOLEAN writes, VIP_BOOLEAN reads)
-{
-	return (writes ? VIA_RDMA_WRITE : 0) | (reads ? VIA_RDMA_READ : 0);
-}
-
 /* nic.c */
 void eng_settle(struct eng_nic *nic);
 void eng_event(struct eng_vi *v, uint32_t code, uint32_t opcode, uint64_t desc,
@@ -452,7 +447,6 @@ VIP_RETURN eng_conn_verdict(struct eng_nic *nic, struct eng_vi *v, int p2p,
 void eng_reject(struct eng_nic *nic, struct eng_peer *peer, uint32_t vi,
 		uint64_t nonce, VIP_RETURN verdict,
 		const struct vipl_private *priv);
-VIP_VI_ATTRIBUTES eng_vi_attrs(const struct via_vi_attrs *a);
 struct via_vi_attrs eng_wire_attrs(const struct wire_conn *c);
 
 /* request.c */

@@ -388,7 +388,7 @@ VIP_RETURN eng_mem_register(struct vipl_nic *obj, void *addr, VIP_ULONG len,
 		return r;
 	eng_enter(nic);
 	r = enter_region(nic, (uintptr_t)addr, len, ptag,
-			 eng_rights(attrs->EnableRdmaWrite,
+			 via_rights(attrs->EnableRdmaWrite,
 				    attrs->EnableRdmaRead), handle);
 	eng_leave(nic);
 	return r;
@@ -586,7 +586,7 @@ VIP_RETURN eng_mem_set(struct vipl_nic *obj, void *addr, VIP_MEM_HANDLE handle,
 {
 	struct eng_nic *nic = eng_nic_of(obj);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
-	uint32_t rights = eng_rights(attrs->EnableRdmaWrite,
+	uint32_t rights = via_rights(attrs->EnableRdmaWrite,
 				     attrs->EnableRdmaRead), old;
 	struct eng_region *reg;
 	int less;

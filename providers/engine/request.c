@@ -174,7 +174,7 @@ static void hand_over(struct eng_nic *nic, struct eng_conn *c,
 	eng_list_add_tail(&c->link, &nic->conns);
 	req->id = c->id;
 	req->remote = c->remote;
-	req->attrs = eng_vi_attrs(&c->attrs);
+	req->attrs = via_attrs_to_vip(&c->attrs);
 	req->priv = c->priv;
 }
 

@@ -36,6 +36,7 @@
 #include "../../core/conn.h"
 #include "../../core/desc.h"
 #include "../../core/state.h"
+#include "../attrs.h"
 #include "list.h"
 #include "lock.h"
 #include "wire.h"

@@ -7,12 +7,7 @@
 static void set_attrs(struct eng_vi *v, const VIP_VI_ATTRIBUTES *a,
 		      uint32_t ptag)
 {
-	v->attrs = (struct via_vi_attrs){
-		.reliability = a->ReliabilityLevel,
-		.ptag = ptag,
-		.max_transfer = (uint32_t)a->MaxTransferSize,
-		.rights = eng_rights(a->EnableRdmaWrite, a->EnableRdmaRead),
-	};
+	v->attrs = via_attrs_from_vip(a, ptag);
 	v->quick_most = v->attrs.max_transfer < ENG_PLAIN_MAX ?
 			v->attrs.max_transfer : ENG_PLAIN_MAX;
 	v->acks = v->attrs.reliability == VIP_SERVICE_RELIABLE_RECEPTION ||
@@ -259,7 +254,7 @@ VIP_RETURN eng_vi_query(struct vipl_vi *obj, VIP_VI_STATE *state,
 		eng_progress(nic);
 	eng_conn_expire(nic, v, eng_now());
 	*state = v->state;
-	*attrs = eng_vi_attrs(&v->attrs);
+	*attrs = via_attrs_to_vip(&v->attrs);
 	eng_leave(nic);
 	return VIP_SUCCESS;
 }

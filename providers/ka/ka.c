@@ -256,8 +256,8 @@ static VIP_RETURN ka_mem_register(struct vipl_nic *nic, void *addr,
 		.addr = (uintptr_t)addr,
 		.len = len,
 		.ptag = ptag,
-		.rights = ka_rights(attrs->EnableRdmaWrite,
-				    attrs->EnableRdmaRead),
+		.rights = via_rights(attrs->EnableRdmaWrite,
+				     attrs->EnableRdmaRead),
 	};
 	VIP_RETURN r = ka_call(ka_nic_priv(nic), VIA_IOC_MEM_REGISTER, &arg);
 
@@ -321,8 +321,8 @@ static VIP_RETURN ka_mem_set(struct vipl_nic *nic, void *addr,
 		.addr = (uintptr_t)addr,
 		.handle = handle,
 		.ptag = ptag,
-		.rights = ka_rights(attrs->EnableRdmaWrite,
-				    attrs->EnableRdmaRead),
+		.rights = via_rights(attrs->EnableRdmaWrite,
+				     attrs->EnableRdmaRead),
 	};
 
 	return ka_call(ka_nic_priv(nic), VIA_IOC_MEM_SET, &arg);

@@ -19,6 +19,7 @@
 
 #include "../../vipl/list.h"
 #include "../../vipl/lock.h"
+#include "../attrs.h"
 
 #define KA_MAC_LEN	6
 #define KA_IPV4_LEN	4
@@ -243,8 +244,6 @@ void *ka_map(const struct ka_nic *nic, struct ka_area *area,
 	     uint64_t offset, size_t size);
 void ka_unmap(struct ka_area *area);
 void ka_unmap_from(struct ka_area *area, size_t from);
-uint32_t ka_rights(VIP_BOOLEAN write, VIP_BOOLEAN read);
-void ka_attrs(const struct via_vi_attrs *a, VIP_VI_ATTRIBUTES *out);
 
 /*
  * Sleep until *word differs from seen: a spin, then the kernel. Returns

@@ -105,22 +105,6 @@ void ka_unmap(struct ka_area *area)
 	area->size = 0;
 }
 
-uint32_t ka_rights(VIP_BOOLEAN write, VIP_BOOLEAN read)
-{
-	return (write ? VIA_RDMA_WRITE : 0) | (read ? VIA_RDMA_READ : 0);
-}
-
-/* Tags mean nothing outside their process: a peer's is shown as NULL. */
-void ka_attrs(const struct via_vi_attrs *a, VIP_VI_ATTRIBUTES *out)
-{
-	memset(out, 0, sizeof(*out));
-	out->ReliabilityLevel = a->reliability;
-	out->MaxTransferSize = a->max_transfer;
-	out->EnableRdmaWrite = a->rights & VIA_RDMA_WRITE ? VIP_TRUE :
-							    VIP_FALSE;
-	out->EnableRdmaRead = a->rights & VIA_RDMA_READ ? VIP_TRUE : VIP_FALSE;
-}
-
 void ka_event_wake(struct vipl_nic *nic)
 {
 	const uint64_t one = 1;

@@ -43,7 +43,7 @@ VIP_RETURN ka_conn_wait(struct vipl_nic *nic, const struct vipl_addr *local,
 		return ka_verdict(ret);
 	req->id = arg.conn;
 	from_kernel(&arg.remote, &req->remote);
-	ka_attrs(&arg.attrs, &req->attrs);
+	req->attrs = via_attrs_to_vip(&arg.attrs);
 	return VIP_SUCCESS;
 }
 
@@ -58,7 +58,7 @@ static VIP_RETURN get_result(struct vipl_vi *vi, uint32_t flags,
 	VIP_RETURN r = ka_call(ka_nic_of(vi), VIA_IOC_CONN_RESULT, &arg);
 
 	if (r == VIP_SUCCESS && attrs)
-		ka_attrs(&arg.attrs, attrs);
+		*attrs = via_attrs_to_vip(&arg.attrs);
 	return r;
 }
 

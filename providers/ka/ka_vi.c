@@ -41,23 +41,13 @@ static int map_queues(struct ka_vi *vi, const struct ka_nic *nic,
 	return 0;
 }
 
-static struct via_vi_attrs to_attrs(const VIP_VI_ATTRIBUTES *a, uint32_t ptag)
-{
-	return (struct via_vi_attrs){
-		.reliability = a->ReliabilityLevel,
-		.ptag = ptag,
-		.max_transfer = a->MaxTransferSize,
-		.rights = ka_rights(a->EnableRdmaWrite, a->EnableRdmaRead),
-	};
-}
-
 VIP_RETURN ka_vi_create(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *a,
 			uint32_t ptag, struct vipl_cq *scq,
 			struct vipl_cq *rcq)
 {
 	struct ka_nic *nic = ka_nic_of(vi);
 	struct via_vi_create arg = {
-		.attrs = to_attrs(a, ptag),
+		.attrs = via_attrs_from_vip(a, ptag),
 		.send_cq = scq ? ka_cq_priv(scq)->id : 0,
 		.recv_cq = rcq ? ka_cq_priv(rcq)->id : 0,
 	};
@@ -160,7 +150,7 @@ VIP_RETURN ka_vi_query(struct vipl_vi *vi, VIP_VI_STATE *state,
 	if (r != VIP_SUCCESS)
 		return r;
 	*state = (VIP_VI_STATE)arg.state;
-	ka_attrs(&arg.attrs, attrs);
+	*attrs = via_attrs_to_vip(&arg.attrs);
 	return VIP_SUCCESS;
 }
 
@@ -169,7 +159,7 @@ VIP_RETURN ka_vi_set(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *a,
 {
 	struct via_vi_set arg = {
 		.vi = ka_vi_priv(vi)->q[0].id,
-		.attrs = to_attrs(a, ptag),
+		.attrs = via_attrs_from_vip(a, ptag),
 	};
 
 	return ka_call(ka_nic_of(vi), VIA_IOC_VI_SET, &arg);
