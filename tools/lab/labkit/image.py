@@ -16,6 +16,7 @@ from .base import locked
 # The header of Documentation/x86/boot.rst: offsets in the image.
 SECTORS, MAGIC, VERSION, PAYLOAD = 0x1f1, 0x202, 0x206, 0x248
 SECTOR = 512
+HEAD = 1 << 16  # bytes, in which the payload begins
 XZ = b"\xfd7zXZ\0"
 # XEN_ELFNOTE_PHYS32_ENTRY: lengths of name and address, type, name.
 ENTRIES = [struct.pack("<III", 4, size, 18) + b"Xen\0" for size in (4, 8)]
@@ -58,11 +59,16 @@ def plain(path):
     found = f"{path}.elf"
     if is_made_of(found, path):
         return found
+    with open(path, "rb") as file:
+        data = file.read(HEAD)
+        # Other compressors' kernels start as they are, and no guest waits.
+        if not payload(data).startswith(XZ):
+            return path
+        data += file.read()
     with locked("image", "unpacking a kernel"):
         if is_made_of(found, path):
             return found
-        with open(path, "rb") as file:
-            elf = unpacked(file.read())
+        elf = unpacked(data)
         if not elf:
             return path
         with open(f"{found}.new", "wb") as file:
