@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Connecting: what two VIs have to agree in, and which of two that look for each
- * other asks.
+ * Connecting: the attributes that two VIs must have in common, and the tie-break
+ * of peer-to-peer.
  */
 #ifndef _VIA_CONN_RULES_H
 #define _VIA_CONN_RULES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Connecting: attributes that two VIs have to agree in, and who asks. */
+/* Connecting: attributes that must be equal, and the tie-break of peer-to-peer. */
 
 #include "unit.h"
 #include "core.h"
