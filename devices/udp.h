@@ -103,11 +103,11 @@ enum via_udp_step {
 
 /**
  * struct via_udp_to - trains in TCP's shape to a host
- * @step, @tries, @cookie: via_udp_links_lock: the question, and how often it was put
+ * @step, @tries, @cookie: via_udp_links_lock: the ASK or probe, and how often it was sent
  * @answered:	likewise: @cookie of the last one that had an answer
- * @next:	via_udp_links_lock to write: jiffies of the next one
+ * @next:	via_udp_links_lock to write: when the next one is sent, in jiffies
  * @trains:	likewise: they are sent
- * @resent:	frames that were sent again since the last answer; racy
+ * @resent:	frames that were sent again since the last GOT; racy
  */
 struct via_udp_to {
 	enum via_udp_step step;
@@ -122,7 +122,7 @@ struct via_udp_to {
 /**
  * struct via_udp_from - and from it: WRITE_ONCE(), READ_ONCE()
  * @granted:	it was told that they are taken
- * @cookie:	of its last question
+ * @cookie:	of its last ASK or probe
  * @stopped:	jiffies when it was last told that they are not
  */
 struct via_udp_from {

@@ -32,11 +32,11 @@
 #include "udp_shape.h"
 
 #define HEADROOM	256u			/* the frame's headers are there first */
-#define ANSWER		(HZ / 5)		/* to a question */
-#define TRIES		5			/* of one */
-#define PROVEN		HZ			/* so long after an answer */
-#define REST		(60 * HZ)		/* from an end to a question */
-#define DOUBT		64u			/* frames sent again since an answer */
+#define ANSWER_JIFFIES	(HZ / 5)		/* from an ASK or a probe to the next */
+#define TRIES		5			/* of one ASK or probe */
+#define PROBE_JIFFIES	HZ			/* from a GOT to the next probe */
+#define RETRY_JIFFIES	(60 * HZ)		/* from an end to the next ASK */
+#define RESENT_MAX	64u			/* frames sent again since a GOT */
 
 /* A frame of VIA_WIRE_SHAPE to a host. */
 static void tell(struct via_udp *u, struct via_udp_link *kept, u32 what, u64 cookie)
@@ -93,7 +93,7 @@ static void probe(struct via_udp *u, struct via_udp_link *kept,
 	send_shaped(u, skb, kept, port);
 }
 
-/* Datagrams again, and a question after @rest.  via_udp_links_lock held. */
+/* Datagrams again, and an ASK after @rest jiffies.  via_udp_links_lock held. */
 static void end_trains(struct via_udp *u, struct via_udp_to *to, u32 rest)
 {
 	lockdep_assert_held(&via_udp_links_lock);
@@ -106,12 +106,12 @@ static void end_trains(struct via_udp *u, struct via_udp_to *to, u32 rest)
 /* What is to be said to that host now?  via_udp_links_lock held. */
 static enum via_udp_step next_step(struct via_udp *u, struct via_udp_to *to)
 {
-	bool doubt = READ_ONCE(to->resent) >= DOUBT;
+	bool lossy = READ_ONCE(to->resent) >= RESENT_MAX;
 
-	if (doubt)
+	if (lossy)
 		WRITE_ONCE(to->trains, false);
 	if (time_before(jiffies, to->next) &&
-	    !(doubt && to->step == VIA_UDP_TO_PROVEN))
+	    !(lossy && to->step == VIA_UDP_TO_PROVEN))
 		return VIA_UDP_TO_REST;
 	switch (to->step) {
 	case VIA_UDP_TO_REST:
@@ -126,14 +126,14 @@ static enum via_udp_step next_step(struct via_udp *u, struct via_udp_to *to)
 		break;
 	}
 	if (to->tries == TRIES) {
-		end_trains(u, to, REST);
+		end_trains(u, to, RETRY_JIFFIES);
 		return VIA_UDP_TO_REST;
 	}
 	if (!to->tries++)
 		get_random_bytes(&to->cookie, sizeof(to->cookie));
 	/* None is zero. */
 	to->cookie |= 1;
-	WRITE_ONCE(to->next, jiffies + ANSWER);
+	WRITE_ONCE(to->next, jiffies + ANSWER_JIFFIES);
 	return to->step;
 }
 
@@ -185,7 +185,7 @@ static struct dst_entry *may_shape(struct via_udp *u, struct via_ether_tx *tx,
 	if (!dst || !takes_shape(dst) ||
 	    !via_udp_fits_path(u, kept, dst, t->hdr + t->seg))
 		return NULL;
-	if (unlikely(!trains || !early || READ_ONCE(to->resent) >= DOUBT) &&
+	if (unlikely(!trains || !early || READ_ONCE(to->resent) >= RESENT_MAX) &&
 	    !advance(u, kept, dst, (__force __be16)(unsigned long)tx->queue, t->seg))
 		return NULL;
 	return dst;
@@ -305,7 +305,7 @@ void via_udp_shape_resent(struct via_ether_nic *nic,
 		WRITE_ONCE(kept->to.resent, READ_ONCE(kept->to.resent) + 1);
 }
 
-/* What the host says of our questions. */
+/* What the host answers to an ASK or a probe. */
 static void rx_answer(struct via_udp *u, struct via_udp_link *kept, u32 what,
 		      u64 cookie)
 {
@@ -314,8 +314,8 @@ static void rx_answer(struct via_udp *u, struct via_udp_link *kept, u32 what,
 	spin_lock(&via_udp_links_lock);
 	if (to->step != VIA_UDP_TO_REST && what == VIA_SHAPE_STOP && cookie &&
 	    (cookie == to->cookie || cookie == to->answered)) {
-		/* Of a question that has come, or of the one before it. */
-		end_trains(u, to, REST);
+		/* Of the last ASK or probe, or of the one before it. */
+		end_trains(u, to, RETRY_JIFFIES);
 	} else if (cookie != to->cookie) {
 		/* An old one, or a stranger's. */
 	} else if (what == VIA_SHAPE_YES && to->step == VIA_UDP_TO_ASK) {
@@ -326,7 +326,7 @@ static void rx_answer(struct via_udp *u, struct via_udp_link *kept, u32 what,
 	} else if (what == VIA_SHAPE_GOT && to->step == VIA_UDP_TO_PROBE) {
 		to->step = VIA_UDP_TO_PROVEN;
 		to->answered = cookie;
-		WRITE_ONCE(to->next, jiffies + PROVEN);
+		WRITE_ONCE(to->next, jiffies + PROBE_JIFFIES);
 		WRITE_ONCE(to->resent, 0);
 		WRITE_ONCE(to->trains, true);
 	}
@@ -358,7 +358,7 @@ bool via_udp_shape_rx_other(struct via_ether_nic *nic,
 	if (!via_udp_unfiltered(u))
 		return true;
 	WRITE_ONCE(kept->from.cookie, cookie);
-	WRITE_ONCE(kept->from.stopped, jiffies - ANSWER);
+	WRITE_ONCE(kept->from.stopped, jiffies - ANSWER_JIFFIES);
 	WRITE_ONCE(kept->from.granted, true);
 	tell(u, kept, VIA_SHAPE_YES, cookie);
 	return true;
@@ -372,7 +372,7 @@ void via_udp_shape_probed(struct via_udp *u, struct via_udp_link *kept, u64 cook
 
 void via_udp_shape_stop(struct via_udp *u, struct via_udp_link *kept)
 {
-	if (time_before(jiffies, READ_ONCE(kept->from.stopped) + ANSWER))
+	if (time_before(jiffies, READ_ONCE(kept->from.stopped) + ANSWER_JIFFIES))
 		return;
 	WRITE_ONCE(kept->from.stopped, jiffies);
 	tell(u, kept, VIA_SHAPE_STOP, READ_ONCE(kept->from.cookie));
@@ -387,7 +387,7 @@ void via_udp_shape_refused(struct via_udp *u, struct via_udp_link *kept, u32 seq
 	if (to->trains)
 		end_trains(u, to, 0);
 	else if (to->step == VIA_UDP_TO_PROBE && seq == (u32)(to->cookie >> 32))
-		end_trains(u, to, REST);
+		end_trains(u, to, RETRY_JIFFIES);
 	spin_unlock(&via_udp_links_lock);
 }
 
