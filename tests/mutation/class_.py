@@ -972,7 +972,7 @@ mutant("bet-of-the-shortest", "devices/ether/peer.c", "sim", "",
 mutant("seldom-at-once", DELACK, "unit", "delack",
        "an answer after a pause is acknowledged before its program is woken",
        ("	return nxt != sent && now - last",
-        "	return false && now - last"), sim="time")
+        "	return nxt != sent && !now && now - last"), sim="time")
 mutant("seldom-of-one-way", DELACK, "unit", "delack",
        "a sender that nothing answers waits for a bet now and then",
        ("	return nxt != sent && now - last",
