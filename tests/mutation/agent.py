@@ -850,7 +850,7 @@ in_sim("kept-unpaid", REQUEST, "sim", "",
         "	via_quota_charge_again(f->quota, VIA_QUOTA_WAITERS, 1);\n"
         "	if (!via_place_free(f))\n"), sim="many")
 in_sim("destroyed-while-called", KAPI, "sim", "",
-       "a consumer in the kernel is called for a VI that it has ended",
+       "a work item keeps a VI that its consumer in the kernel has ended",
        ("	if (cancel_work_sync(&vi->kernel->settle))\n"
         "		via_vi_put(vi);\n", ""), sim="kernel end")
 in_sim("own-host-refuses-mutely", "kernel/attempt.c", "sim", "",

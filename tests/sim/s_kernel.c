@@ -51,6 +51,7 @@ struct side {
 	enum via_kernel_fault fault;	/* as the connection ended */
 	bool dry;			/* receives are not posted again */
 	bool ending;			/* nothing is posted by settle() any more */
+	bool destroyed;			/* @vi, a grace period ago */
 	bool gone, ready, over;
 };
 
@@ -180,6 +181,7 @@ static void settle(struct via_vi *vi)
 	int n;
 
 	sim_expect(rcu_read_lock_held(), "");
+	sim_expect(!READ_ONCE(s->destroyed), "called for a VI that has ended");
 	if (atomic_inc_return(&s->calls) > 1)
 		return;
 	do {
@@ -285,6 +287,10 @@ static void end(struct side *s)
 	if (sim_dice(2))
 		stop_posting(s);
 	via_kernel_vi_destroy(s->vi);
+	if (sim_dice(2)) {
+		synchronize_rcu();
+		WRITE_ONCE(s->destroyed, true);
+	}
 	sim_expect(!s->ending || (s->q[0].done == s->q[0].posted &&
 				  s->q[1].done == s->q[1].posted),
 		   "not all was flushed");
