@@ -254,8 +254,8 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 		ev->snd.odd |= VIA_ODD_ASK;
 	ev->conn.remote_id = vi;
 	ev->conn.remote_cookie = cookie;
-	ev->conn.mtu = min(mtu, own_mtu(ev->nic));
-	fit_segments(ev, ev->conn.mtu);
+	ev->conn.mtu = mtu;
+	fit_segments(ev, min(mtu, own_mtu(ev->nic)));
 	ev->conn.dma_from = via_ether_dma_from(ev);
 	via_win_init(&ev->snd.win, ev->conn.first_seq,
 		     min(frames, via_ether_window));

@@ -102,7 +102,7 @@ enum via_ether_half {
  * @cookie:	names our end of the connection; 0: none
  * @remote_cookie: names the other end
  * @remote_id:	VI id of the other end
- * @mtu:	bytes of a frame that both ends have agreed upon
+ * @mtu:	bytes of a frame that the peer takes, as its hello says
  * @seg_send:	payload bytes of a SEND frame, likewise sq.lock: as long as the
  *		MTU of the interface lets them be
  * @seg_write:	payload bytes of a WRITE frame, likewise

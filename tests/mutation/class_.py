@@ -232,8 +232,8 @@ END = "devices/ether/end.c"
 PEER = "devices/ether/peer.c"
 mutant("mtu-of-peer-alone", CONN, "sim", "",
        "frames are longer than our own interface takes",
-       ("	ev->conn.mtu = min(mtu, own_mtu(ev->nic));",
-        "	ev->conn.mtu = mtu;"))
+       ("	fit_segments(ev, min(ev->conn.mtu, own_mtu(ev->nic)));",
+        "	fit_segments(ev, ev->conn.mtu);"))
 mutant("mtu-of-the-beginning", CONN, "sim", "",
        "frames are as long as the interface took when they were agreed upon",
        ("		via_ether_update_mtu(ev);\n", "		(void)ev;\n"),
@@ -951,7 +951,8 @@ mutant("pause-judged", RTO, "unit", "rto",
        sim="jump")
 mutant("looks-never", "devices/ether/proto/sample.h", "unit", "rto",
        "the alarm goes off each 100 us beside a ping-pong",
-       ("	want = div64_u64(want, took + 1);\n", "	want = VIA_SAMPLE_MAX;\n"),
+       ("	want = div64_u64(want, took + 1);\n",
+        "	want += took ? VIA_SAMPLE_MAX : 1;\n"),
        sim="time")
 mutant("delay-untold", "devices/ether/acks.c", "sim", "",
        "a round trip that has become longer is not seen to be",
