@@ -208,7 +208,8 @@ mutant("timeout-not-undone", "devices/ether/proto/window.c", "unit", "window",
         "	if (false) {\n"))
 mutant("timeout-lowers-maximum", CONG, "unit", "congestion",
        "growth is slow from where the window was before the last loss but one",
-       ("	note_max(c);\n	c->prior = c->cwnd;", "	c->prior = c->cwnd;"))
+       ("	note_max(c);\n	c->prior = c->cwnd;",
+        "	if (!c->cwnd)\n		note_max(c);\n	c->prior = c->cwnd;"))
 mutant("doubt-not-renewed", "devices/ether/proto/window.c", "unit", "window",
        "the window is restored before all that a timeout sent came twice",
        ("	if (w->timed && r->lost_by != VIA_LOST_TIMED) {\n",
@@ -1106,7 +1107,7 @@ mutant("list-ends-all", BEAT, "sim", "",
 mutant("list-asks-only", BEAT, "sim", "",
        "thousands of lost ends wait for as many RESETs",
        ("	} else if (jiffies - ev->conn.asked_at >= interval / 2) {",
-        "	} else if (false && beat) {"), sim="many")
+        "	} else if (false && interval) {"), sim="many")
 mutant("list-one-page", BEAT, "sim", "",
        "only the first page of LIST is sent",
        ("	peer->keepalive.list_from = high + 1;\n",
