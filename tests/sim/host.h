@@ -175,6 +175,7 @@ struct sim_scenario {
 	u32 max_vi;			/* of each NIC, 0: 32 */
 	bool unloaded;			/* loads and unloads modules itself */
 	bool coarse;			/* no turns inside of the kernel */
+	bool prompt;			/* a context that can run does, in time */
 	struct sim_scenario *next;
 };
 

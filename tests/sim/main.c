@@ -130,6 +130,9 @@ static struct sim_config config_of(const struct sim_scenario *s, uint64_t seed)
 	c.fail_alloc = opt.fail_alloc;
 	if (s->coarse && opt.policy < 0)
 		c.policy = SIM_WALK;
+	/* Two threads of high priority that sleep in turn starve a softirq. */
+	if (s->prompt && opt.policy < 0 && c.policy == SIM_PCT)
+		c.policy = SIM_WALK;
 	return c;
 }
 

@@ -383,9 +383,6 @@ static void run(void)
 	struct sim_proc *client = sim_proc_new("client", 0);
 
 	w.limit = max(100 * US, 4 * sim_wire.delay_ns) + SLACK;
-	/* Some schedules let the alarm wait where two threads never do. */
-	if (w.pattern == BESIDE)
-		w.limit *= 4;
 	if (w.ring)
 		w.limit += TICKS;
 	else if (w.spin[1])
@@ -701,8 +698,9 @@ LATE(in_turn, "completion-turns",
      "a server waits for the completion of each answer", in_turn)
 LATE(in_one_turn, "completion-one-turn",
      "one thread asks a server on many connections in turn", in_one_turn)
-LATE(beside, "completion-beside",
-     "messages that are not answered beside a ping-pong of another VI", beside)
+SIM_SCENARIO(beside, .name = "completion-beside",
+	     .what = "messages that are not answered beside a ping-pong of another VI",
+	     .run = beside, .runs = 60, .prompt = true)
 LATE(writes, "completion-write",
      "RDMA Writes, alone or with a send behind them", writes)
 LATE(bursts, "completion-burst", "bursts of messages, then silence", bursts)
