@@ -141,11 +141,17 @@ static inline u8 new_flags(struct burst *b, u32 room, u32 seq, bool ends)
 	return ends ? push_flags(b->ev) : 0;
 }
 
-/* Time one frame per tick: that is often enough, and the clock costs. */
+/*
+ * Time one frame per tick: that is often enough, and the clock costs.  Where the peer
+ * told its delay, one of any VI will do.
+ */
 static inline void time_frame(struct via_ether_vi *ev, u32 seq)
 {
-	if (!ev->rto.timing && via_rto_times(&ev->rto, seq, jiffies))
-		ev->rto.sent_ns = ktime_get_ns();
+	unsigned long tick = jiffies;
+
+	if (via_rto_may_time(&ev->rto, tick) &&
+	    READ_ONCE(ev->peer->timing.known_at) != tick)
+		via_rto_time(&ev->rto, seq, tick, ktime_get_ns());
 }
 
 /* A new frame has left: expect its acknowledgement. */

@@ -91,7 +91,7 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 	INIT_LIST_HEAD(&peer->visit_link);
 	via_pool_init(&peer->pool, jiffies_to_msecs(jiffies));
 	via_ether_share_peer(peer);
-	peer->timing.known_at = jiffies;
+	peer->timing.known_at = jiffies - 1;
 	return peer;
 }
 

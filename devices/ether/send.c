@@ -399,7 +399,8 @@ static void owe_run(struct via_ether_vi *ev)
  */
 static noinline bool begins_again(struct via_ether_vi *ev)
 {
-	return !READ_ONCE(ev->peer->pool.want) && via_ether_share_take(ev) &&
+	return READ_ONCE(ev->peer->pool.want) <= VIA_WANT_IDLE &&
+	       via_ether_share_take(ev) &&
 	       via_win_room_new(&ev->snd.win);
 }
 
@@ -496,7 +497,7 @@ static bool more_room(struct via_ether_vi *ev)
 /* There is nothing to send, or not for want of credit. */
 static inline void end_want(struct via_ether_vi *ev)
 {
-	if (unlikely(READ_ONCE(ev->peer->pool.want)))
+	if (unlikely(READ_ONCE(ev->peer->pool.want) > VIA_WANT_IDLE))
 		via_ether_share_sated(ev);
 }
 

@@ -80,17 +80,12 @@ static void serve_pool(struct via_peer *peer, const struct via_credit *own,
 		visit_soon(peer);
 }
 
-/*
- * What is free goes to those that wait; @ev sees what it has.  Unless the caller
- * sends with it (@sends), it has a turn like others.
- */
-static void unlock_pool(struct via_ether_vi *ev, bool sends)
+/* @ev sees what it has. */
+static void unlock_served(struct via_ether_vi *ev)
 	__releases(&ev->peer->pool_lock)
 {
-	struct via_work work = VIA_WORK(SERVED);
 	struct via_peer *peer = ev->peer;
 
-	serve_pool(peer, sends ? &ev->snd.credit : NULL, &work);
 	via_credit_see(&ev->snd.credit);
 	ev->snd.win.credit = ev->snd.credit.mine;
 	if (via_credit_waits(&ev->snd.credit))
@@ -100,6 +95,29 @@ static void unlock_pool(struct via_ether_vi *ev, bool sends)
 	if (peer->pool.to_visit)
 		visit_soon(peer);
 	spin_unlock(&peer->pool_lock);
+}
+
+/*
+ * What is free goes to those that wait.  Unless the caller sends with it (@sends),
+ * @ev has a turn like others.
+ */
+static void unlock_pool(struct via_ether_vi *ev, bool sends)
+	__releases(&ev->peer->pool_lock)
+{
+	struct via_work work = VIA_WORK(SERVED);
+
+	serve_pool(ev->peer, sends ? &ev->snd.credit : NULL, &work);
+	unlock_served(ev);
+}
+
+/* The same where the window is as it was: none may wait. */
+static void unlock_same(struct via_ether_vi *ev, bool sends)
+	__releases(&ev->peer->pool_lock)
+{
+	if (list_empty(&ev->peer->pool.waiters))
+		unlock_served(ev);
+	else
+		unlock_pool(ev, sends);
 }
 
 void via_ether_share_begin(struct via_ether_vi *ev)
@@ -130,7 +148,7 @@ bool via_ether_share_take(struct via_ether_vi *ev)
 
 	via_credit_take(p, &ev->snd.credit, tx->limit, tx->lost, now_ms());
 	via_trace_window(ev->peer, cwnd, VIA_TRACE_RESTED);
-	unlock_pool(ev, true);
+	unlock_same(ev, true);
 	return tx->credit > had;
 }
 
@@ -159,6 +177,18 @@ static void pause_pool(struct via_ether_vi *ev, u32 parts)
 							ktime_get_ns() + ns / VIA_CONG_PARTS);
 }
 
+/* What it held while it sent is free for those that begin. */
+static void give_idle(struct via_ether_vi *ev)
+{
+	struct via_pool *p;
+
+	if (via_win_flight(&ev->snd.win) || ev->snd.busy)
+		return;
+	p = lock_pool(ev);
+	via_credit_idle(p, &ev->snd.credit);
+	unlock_same(ev, false);
+}
+
 /*
  * @acked frames were, and credit is wanted.  The window grows where it is what
  * VIs wait for.
@@ -166,9 +196,15 @@ static void pause_pool(struct via_ether_vi *ev, u32 parts)
 void via_ether_share_acked(struct via_ether_vi *ev, u32 acked, bool sends)
 {
 	struct via_win_tx *tx = &ev->snd.win;
-	struct via_pool *p = lock_pool(ev);
-	u32 cwnd = p->cong.cwnd;
+	struct via_pool *p;
+	u32 cwnd;
 
+	if (READ_ONCE(ev->peer->pool.want) == VIA_WANT_IDLE) {
+		give_idle(ev);
+		return;
+	}
+	p = lock_pool(ev);
+	cwnd = p->cong.cwnd;
 	if (unlikely(ev->snd.credit.flow.cuts != p->cong.cuts))
 		via_cong_hear(&p->cong, &ev->snd.credit.flow, tx->nxt,
 			      now_us(ev));
@@ -220,10 +256,13 @@ void via_ether_share_sated(struct via_ether_vi *ev)
 
 void via_ether_share_trim(struct via_ether_vi *ev, u32 keep)
 {
-	struct via_pool *p = lock_pool(ev);
+	struct via_pool *p;
 
+	if (ev->snd.win.credit <= keep && !(ev->snd.odd & VIA_ODD_WAITS))
+		return;
+	p = lock_pool(ev);
 	via_credit_trim(p, &ev->snd.credit, via_win_pipe(&ev->snd.win), keep);
-	unlock_pool(ev, false);
+	unlock_same(ev, false);
 }
 
 void via_ether_share_cwr(struct via_ether_vi *ev)

@@ -170,7 +170,7 @@ def objects_bars():
         yield Bar(6, disconnect, bench="connect", path="disconnect", nic=nic)
         yield Bar(6, 108000, bench="object", path="create", nic=nic)
         yield Bar(6, 40000, bench="object", path="destroy", nic=nic)
-        yield Bar(6, 1800 if nic == "lo" else 16500, bench="many", nic=nic,
+        yield Bar(6, 1800 if nic == "lo" else 12500, bench="many", nic=nic,
                   path="VIs in turn")
         for kind, most in (("4 KiB", 247), ("transparent", 25),
                            ("hugetlb", 27)):

@@ -116,8 +116,8 @@ in_sim("turn-untold", SHARE, "sim", "",
         "		;\n"), sim="share")
 in_sim("turn-not-its-own", "devices/ether/share.c", "sim", "",
        "a VI that is given credit in its own visit does not send",
-       ("serve_pool(peer, sends ? &ev->snd.credit : NULL, &work);",
-        "serve_pool(peer, &ev->snd.credit, &work);"),
+       ("serve_pool(ev->peer, sends ? &ev->snd.credit : NULL, &work);",
+        "serve_pool(ev->peer, &ev->snd.credit, &work);"),
        sim="loss")
 in_sim("stalled-give", SHARE, "sim", "",
        "VIs that a full NIC stalls take credit from each other without end",
@@ -131,6 +131,16 @@ mutant("served-uncharged", CREDIT, "unit", "credit",
        "VIs that have their most leave the peer's list under one lock",
        ("	if (list_empty(&p->waiters) || !via_work_visit(work))\n",
         "	if (list_empty(&p->waiters) || via_work_over(work))\n"))
+mutant("idle-kept", CREDIT, "unit", "credit",
+       "of many VIs in turn each waits until others' credit is collected",
+       ("		now = VIA_WANT_IDLE;\n", "		now = VIA_WANT_NONE;\n"))
+mutant("idle-always", CREDIT, "unit", "credit",
+       "a VI returns its credit with each message for ever",
+       ("now_ms - p->starved_at >= STARVED_MS)\n		p->starved = false;",
+        "now_ms - p->starved_at >= STARVED_MS)\n		p->starved = true;"))
+mutant("idle-visited", CREDIT, "unit", "credit",
+       "VIs are visited though none waits",
+       ("	if (now < VIA_WANT_MORE)\n", "	if (now == VIA_WANT_NONE)\n"))
 in_sim("rides-unseen", "devices/ether/retransmit.c", "sim", "",
        "Unreliable: acknowledgements that ride on data come too late",
        ("	via_ether_catch_up(ev);\n	if (!via_win_flight",

@@ -4,6 +4,7 @@
 #include "credit.h"
 
 #define TOLD_MS		1000u	/* a share holds */
+#define STARVED_MS	1000u	/* idle flows keep nothing */
 
 void via_pool_init(struct via_pool *p, u32 now_ms)
 {
@@ -34,6 +35,13 @@ static bool is_holder_alone(const struct via_pool *p)
 						 struct via_credit, hold));
 }
 
+/* Others held all, lately, and the next flow may find as little. */
+static bool is_spare_used(const struct via_pool *p)
+{
+	return p->starved &&
+	       via_pool_free(p) < min(VIA_CREDIT_SPARE, via_pool_size(p) / 4);
+}
+
 /*
  * What others want is seen again, and if it is more than before, flows that do
  * nothing are to be asked.
@@ -49,9 +57,11 @@ static void update_want(struct via_pool *p)
 		now = VIA_WANT_SOME;
 	else if (!list_empty(&p->waiters) || via_pool_over(p))
 		now = VIA_WANT_MORE;
-	if (now > p->want)
+	else if (is_spare_used(p))
+		now = VIA_WANT_IDLE;
+	if (now > p->want && now != VIA_WANT_IDLE)
 		p->to_visit = is_holder_alone(p) ? 0 : p->nholders;
-	if (now == VIA_WANT_NONE)
+	if (now < VIA_WANT_MORE)
 		p->to_visit = 0;
 	if (now != p->want)
 		WRITE_ONCE(p->want, now);
@@ -125,6 +135,8 @@ bool via_credit_take(struct via_pool *p, struct via_credit *c, u32 most,
 	/* A crowd does not last. */
 	if (p->share && now_ms - p->told_at >= TOLD_MS)
 		via_pool_told(p, 0, now_ms);
+	if (p->starved && now_ms - p->starved_at >= STARVED_MS)
+		p->starved = false;
 	via_credit_see(c);
 	if (n) {
 		/* Of its turn, which goes on. */
@@ -142,6 +154,11 @@ bool via_credit_take(struct via_pool *p, struct via_credit *c, u32 most,
 		} else {
 			queue_flow(p, c, hurry);
 		}
+	}
+	/* One alone may have to wait for what the peer tells. */
+	if (p->starving && p->nholders) {
+		p->starved = true;
+		p->starved_at = now_ms;
 	}
 	if (p->granted >= p->cong.cwnd / 2)
 		p->cong.used_at = now_ms;
@@ -185,6 +202,15 @@ void via_credit_trim(struct via_pool *p, struct via_credit *c, u32 pipe,
 	via_credit_see(c);
 	if (c->mine > pipe + keep)
 		drop_credit(p, c, c->mine - pipe - keep);
+	update_want(p);
+}
+
+void via_credit_idle(struct via_pool *p, struct via_credit *c)
+{
+	via_credit_see(c);
+	/* One that has more is at work, and would take it in portions again. */
+	if (p->want == VIA_WANT_IDLE && c->mine <= VIA_CREDIT_FIRST)
+		drop_credit(p, c, c->mine);
 	update_want(p);
 }
 

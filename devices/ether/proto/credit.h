@@ -13,6 +13,10 @@
  * flow held before, and does not use, is collected by a visit to each flow that
  * holds some, once for each time that @want rises.
  *
+ * For a second after a flow found that others held all, while hardly a portion is
+ * free, a flow gives a first portion back as soon as nothing of it is in the
+ * network: where many flows send in turn, none waits for a visit.
+ *
  * The sum of what all flows hold is @granted.  It exceeds the window after a
  * reduction only; then no flow is given anything, and what is acknowledged goes
  * back.
@@ -28,10 +32,12 @@
 #define VIA_CREDIT_MORE		16u	/* of another one */
 #define VIA_CREDIT_TURN		8u	/* of a turn */
 #define VIA_CREDIT_KEPT		2u	/* kept where flows want more, not some */
+#define VIA_CREDIT_SPARE	16u	/* free for those that begin, if it is much */
 
 /* Why a flow gives back what it does not use. */
 enum via_credit_want {
 	VIA_WANT_NONE,
+	VIA_WANT_IDLE,		/* none waits, but little is free */
 	VIA_WANT_MORE,		/* flows wait, or too much is granted */
 	VIA_WANT_SOME,		/* a flow that waits has no credit at all */
 };
@@ -71,6 +77,8 @@ struct via_credit {
  * @part:	of a frame that @bound has left out
  * @told_at:	ms of the caller's clock: when it was told
  * @shut:	nothing is given: the share is less than a frame
+ * @starved:	a flow found nothing lately, since others held all
+ * @starved_at:	ms of the caller's clock: when one did
  */
 struct via_pool {
 	struct via_cong cong;
@@ -80,10 +88,12 @@ struct via_pool {
 	u32 to_visit;
 	u8 want;
 	bool shut;
+	bool starved;
 	u16 share;
 	u32 bound;
 	u32 part;
 	u32 told_at;
+	u32 starved_at;
 	struct list_head waiters;
 	struct list_head holders;
 };
@@ -134,6 +144,8 @@ void via_credit_give(struct via_pool *p, struct via_credit *c, u32 pipe);
 /* The same, wanted or not, but for @keep frames. */
 void via_credit_trim(struct via_pool *p, struct via_credit *c, u32 pipe,
 		     u32 keep);
+/* Nothing of it is in the network, or to be sent: its first portion, if wanted. */
+void via_credit_idle(struct via_pool *p, struct via_credit *c);
 /* It ends, and has nothing in the network any more. */
 void via_credit_end(struct via_pool *p, struct via_credit *c);
 

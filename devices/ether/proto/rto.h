@@ -148,15 +148,20 @@ void via_rto_ask(struct via_rto *r, u32 nxt, unsigned long tick);
  */
 u32 via_rto_timed(struct via_rto *r, u64 now, u32 delay, bool known, u32 most);
 
-/* Is frame @seq to be timed?  The caller sets @sent_ns then. */
-static inline bool via_rto_times(struct via_rto *r, u32 seq, unsigned long tick)
+/* May a frame be timed?  One in a tick may. */
+static inline bool via_rto_may_time(const struct via_rto *r, unsigned long tick)
 {
-	if (r->timing || !(tick - r->timed_tick))
-		return false;
+	return !r->timing && tick - r->timed_tick;
+}
+
+/* Frame @seq is timed. */
+static inline void via_rto_time(struct via_rto *r, u32 seq, unsigned long tick,
+				u64 now)
+{
 	r->timing = true;
 	r->timed_tick = tick;
 	r->timed = seq;
-	return true;
+	r->sent_ns = now;
 }
 
 /* Frame @seq was sent again: which of the two is answered cannot be told (3). */

@@ -34,6 +34,15 @@ static u32 list_count(const struct list_head *list)
 	return n;
 }
 
+/* Is what idle flows hold to be given back? */
+static bool is_spare_used(void)
+{
+	u32 size = via_pool_size(&pool);
+
+	return pool.starved &&
+	       via_pool_free(&pool) < (size < 64 ? size / 4 : 16);
+}
+
 /* What the lists and counts say must be so. */
 static void check(void)
 {
@@ -60,7 +69,9 @@ static void check(void)
 	CU_ASSERT_FATAL(!waiters);
 	CU_ASSERT_FATAL(pool.want == (starving ? VIA_WANT_SOME :
 			!list_empty(&pool.waiters) || via_pool_over(&pool) ?
-			VIA_WANT_MORE : VIA_WANT_NONE));
+			VIA_WANT_MORE : is_spare_used() ? VIA_WANT_IDLE :
+			VIA_WANT_NONE));
+	CU_ASSERT_FATAL(pool.want >= VIA_WANT_MORE || !pool.to_visit);
 }
 
 /* The flows that are given something by so many visits. */
@@ -149,6 +160,86 @@ static void idle_ones_give_back(void)
 	CU_ASSERT_PTR_NULL(via_pool_visit(&pool));
 	CU_ASSERT(take(4, 100));
 	CU_ASSERT_EQUAL(flow[4].mine, 9);
+}
+
+/* A message of flow @i alone: is it sent at once?  It has what it needs after. */
+static bool in_turn(u32 i, u32 now_ms)
+{
+	bool sent = flow[i].mine ||
+		    via_credit_take(&pool, &flow[i], 100, false, now_ms);
+
+	serve();
+	if (pool.want == VIA_WANT_IDLE)
+		via_credit_idle(&pool, &flow[i]);
+	check();
+	return sent;
+}
+
+/* The tasklet's visits: idle flows give back. */
+static void collect(void)
+{
+	struct via_credit *c;
+
+	while ((c = via_pool_visit(&pool))) {
+		via_credit_give(&pool, c, 0);
+		serve();
+	}
+}
+
+static void many_in_turn(void)
+{
+	u32 i, round;
+
+	/* As many as there are portions keep what they hold. */
+	begin(16);
+	for (round = 0; round < 2; round++)
+		for (i = 0; i < 4; i++)
+			CU_ASSERT(in_turn(i, 0));
+	CU_ASSERT_EQUAL(pool.nholders, 4);
+	/* The fifth finds nothing: what others do not use is collected. */
+	CU_ASSERT(!in_turn(4, 0));
+	collect();
+	/* It has more than a first portion, which is not for one message. */
+	CU_ASSERT(take(4, 100));
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_MORE);
+	via_credit_sated(&pool, &flow[4]);
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_IDLE);
+	via_credit_idle(&pool, &flow[4]);
+	CU_ASSERT_EQUAL(flow[4].mine, 10);
+	/* The alarm returns that, and then each finds some. */
+	via_credit_trim(&pool, &flow[4], 0, 0);
+	for (round = 0; round < 4; round++)
+		for (i = 0; i < FLOWS; i++)
+			CU_ASSERT(in_turn(i, 999));
+	CU_ASSERT(via_pool_free(&pool) >= VIA_CREDIT_FIRST);
+	/* A second later they keep it again. */
+	CU_ASSERT(in_turn(FLOWS - 1, 1000));
+	CU_ASSERT_EQUAL(flow[FLOWS - 1].mine, VIA_CREDIT_FIRST);
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_NONE);
+	for (i = FLOWS - 2; in_turn(i, 1000); i--)
+		;
+	/* Others wait: that is the visits' affair. */
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_SOME);
+	via_credit_idle(&pool, &flow[FLOWS - 1]);
+	CU_ASSERT_EQUAL(flow[FLOWS - 1].mine, VIA_CREDIT_FIRST);
+	check();
+}
+
+/* A flow that waits for the peer alone keeps what it is given. */
+static void alone_it_keeps(void)
+{
+	begin(16);
+	pool.shut = true;
+	CU_ASSERT(!take(0, 100));
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_SOME);
+	pool.shut = false;
+	CU_ASSERT_EQUAL(serve(), 1);
+	CU_ASSERT(take(0, 100));
+	while (take(0, 100))
+		;
+	via_credit_sated(&pool, &flow[0]);
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_NONE);
+	CU_ASSERT_EQUAL(flow[0].mine, 16);
 }
 
 static void turns_are_fair(void)
@@ -250,7 +341,9 @@ static void any_order(void)
 				break;
 			case 4: case 5: case 6:
 				pipe[i] -= rand() % (pipe[i] + 1);
-				if (pool.want)
+				if (pool.want == VIA_WANT_IDLE && !pipe[i])
+					via_credit_idle(&pool, &flow[i]);
+				else if (pool.want)
 					via_credit_give(&pool, &flow[i],
 							pipe[i]);
 				break;
@@ -398,7 +491,9 @@ UNIT_MAIN("credit",
 	  { "served in portions", served_in_portions },
 	  { "portions of what is free", portions },
 	  { "idle flows give back", idle_ones_give_back },
-	  { "turns are fair", turns_are_fair },
+	  { "many flows in turn", many_in_turn },
+  { "one that waits alone keeps it", alone_it_keeps },
+  { "turns are fair", turns_are_fair },
 	  { "a smaller window comes back", a_smaller_window_comes_back },
 	  { "a large window rests", large_windows_rest },
 	  { "the peer bounds all flows", the_peer_bounds },
