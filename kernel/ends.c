@@ -92,6 +92,7 @@ void via_ends_exit(void)
 	destroy_workqueue(via_scan_wq);
 	/* Ends of handles queue VIs to be reaped. */
 	destroy_workqueue(via_end_wq);
+	/* VIs end by RCU, then by work. */
 	rcu_barrier();
 	destroy_workqueue(via_reap_wq);
 }

@@ -53,9 +53,8 @@ static void __exit via_ka_exit(void)
 	via_policies_exit();
 	via_nics_exit();
 	via_kernel_exit();
-	/* VIs end by RCU, then by work, then their memory goes by RCU. */
-	rcu_barrier();
 	via_ends_exit();
+	/* The memory of VIs goes by RCU. */
 	rcu_barrier();
 	via_ledger_report();
 }

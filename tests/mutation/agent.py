@@ -245,7 +245,8 @@ mutant("receive-that-writes", DESC, "unit", "core",
         "(!d->seg_count || d->seg[0].len)"))
 mutant("read-at-any-level", DESC, "unit", "core",
        "RDMA Read at a level that has none",
-       ("VIA_CTL_IMMEDIATE || !may_read ?", "VIA_CTL_IMMEDIATE ?"))
+       ("VIA_CTL_IMMEDIATE || !may_read ?",
+        "VIA_CTL_IMMEDIATE || (may_read && !recv && recv) ?"))
 mutant("sleep-without-look", ENGINE, "wire", "send threads.one_vi",
        "what is posted while the last send goes out stays until the next one",
        ("	return via_desc_posted(vi, q, &n) && n;\n}\nEXPORT_SYMBOL_GPL(via_send_sleep)",
@@ -522,9 +523,9 @@ mutant("interface-twice", NIC, "sim", "",
         "		if (nic->ifindex && other->ifindex == nic->ifindex &&\n"
         "		    !net_eq(other->netns, nic->netns))"))
 
-mutant("exit-without-barrier", "kernel/main.c", "sim", "",
+mutant("exit-without-barrier", "kernel/ends.c", "sim", "",
        "a module that is unloaded leaves ends of VIs that run in its memory",
-       ("	/* VIs end by RCU, then by work, then their memory goes by RCU. */\n"
+       ("	/* VIs end by RCU, then by work. */\n"
         "	rcu_barrier();\n", ""), sim="end memory ledger")
 
 # Attempts to connect.
