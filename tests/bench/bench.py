@@ -28,7 +28,8 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        nvme   a disk of another machine by NVMe over fabrics: via_rdma
               beside TCP, instructions (e1000, tulip)
        mpi    fi_pingpong and Open MPI over via;ofi_rxm between two machines,
-              beside tcp;ofi_rxm and Open MPI's TCP; instructions of 8 bytes
+              beside verbs;ofi_rxm, tcp;ofi_rxm and Open MPI's TCP;
+              instructions of 8 bytes
 Each part ends with what of its instructions is better and worse than in the
 last run that was recorded (--record).
 Ends with status 1 when something could not be measured or a bar is missed.

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Part mpi: via;ofi_rxm beside tcp;ofi_rxm, by fi_pingpong and by Open MPI, and
-beside Open MPI's own TCP, between two machines; and the instructions of a
-message of 8 bytes in each library, on this one."""
+"""Part mpi: via;ofi_rxm beside verbs;ofi_rxm (on VIA's verbs device) and
+tcp;ofi_rxm, by fi_pingpong and by Open MPI, and beside Open MPI's own TCP,
+between two machines; and the instructions of a message of 8 bytes in each
+library, on this one."""
 
 import json
 import os
@@ -24,7 +25,8 @@ MIB = 1 << 20
 NETS = (("e1000", False, "e1000"), ("virtio-net", False, "virtio-net"),
         ("e1000", True, "via_e1000"))
 NICS = [model for model, *_ in NETS]
-VIA, TCP, BTL = "via;ofi_rxm", "tcp;ofi_rxm", "btl tcp"
+VIA, VERBS = "via;ofi_rxm", "verbs;ofi_rxm"
+TCP, BTL = "tcp;ofi_rxm", "btl tcp"
 # What libvia-fi.so itself may execute at an end for a message each way.
 PATH_BAR = 1500
 
@@ -48,6 +50,8 @@ class Job:
             for net, (_, native, _) in enumerate(NETS):
                 (self.lab.native if native else self.lab.attach)(
                     node, f"eth{net}")
+            # One device is enough: the first net's.
+            self.lab.verbs(node, "eth0")
             node.spawn(SHELLS)
 
     def fail(self, what, done):
@@ -55,17 +59,23 @@ class Job:
         self.failures.append(f"{what}: {last}")
         print(f"# FAILED {self.failures[-1]}", flush=True)
 
-    def env(self, net):
-        return {**environment(self.build, f"via_eth{net}"),
-                "FI_TCP_IFACE": f"eth{net}"}
+    def env(self, net, transport):
+        env = {"FI_TCP_IFACE": f"eth{net}"}
+        if transport == VERBS:
+            # Else ofi_rxm asks for completions of 256 peers.
+            return {**env, "FI_VERBS_IFACE": f"eth{net}",
+                    "FI_UNIVERSE_SIZE": "8"}
+        return {**env, **environment(self.build, f"via_eth{net}")}
 
-    def before(self, net):
-        return "env " + " ".join(f"{k}={v}" for k, v in self.env(net).items())
+    def before(self, net, transport):
+        return "env " + " ".join(
+            f"{k}={v}" for k, v in self.env(net, transport).items())
 
     def pingpong(self, net, provider, size, rounds):
         """(half a round trip in us, Mb/s): averages, so long runs."""
-        command = (f"{self.before(net)} fi_pingpong -p '{provider}' -e rdm "
-                   f"-S {size} -I {rounds}")
+        domain = "-d via0 " * (provider == VERBS)
+        command = (f"{self.before(net, provider)} fi_pingpong -p '{provider}' "
+                   f"{domain}-e rdm -S {size} -I {rounds}")
         node, server = self.lab.nodes
         job = server.spawn(command, 180)
         done = node.run(f"sleep 1; {command} 10.{net}.0.2", 180)
@@ -87,10 +97,10 @@ class Job:
             flags = ("--mca pml cm --mca mtl ofi "
                      f"--mca mtl_ofi_provider_include '{transport}'")
         done = self.lab.nodes[0].run(
-            f"{self.before(net)} {MPIRUN} --allow-run-as-root -n 2 "
+            f"{self.before(net, transport)} {MPIRUN} --allow-run-as-root -n 2 "
             f"--host 10.{net}.0.1,10.{net}.0.2 --mca plm_rsh_agent {RSH} "
             f"--mca oob_tcp_if_include eth{net} {flags} "
-            f"{' '.join('-x ' + name for name in self.env(net))} "
+            f"{' '.join('-x ' + k for k in self.env(net, transport))} "
             f"{self.build}/viampi time {size} {rounds}", 180)
         match = re.search(r"bytes, ([\d.]+) us", done.out)
         if not match:
@@ -107,17 +117,18 @@ def key(bench, path, nic, size, unit):
 def one_round(job, net, quick):
     """All contenders in turn: {key: value}."""
     _, native, nic = NETS[net]
+    over = (VIA,) if native else (VIA, VERBS, TCP) if not net else (VIA, TCP)
     # Averages with some 200 ms of connecting in them.
     small, large = (2000, 20) if quick else (5000, 60)
     found = {}
-    for provider in (VIA,) if native else (VIA, TCP):
+    for provider in over:
         got = job.pingpong(net, provider, 64, small)
         if got:
             found[key("lat", provider, nic, 64, "ns")] = got[0] * 1000
         got = job.pingpong(net, provider, MIB, large)
         if got:
             found[key("bw", provider, nic, MIB, "mbps")] = got[1]
-    for transport in (VIA,) if native else (VIA, TCP, BTL):
+    for transport in over if native else over + (BTL,):
         for size, rounds in ((8, small), (64, small), (MIB, large)):
             got = job.mpi(net, transport, size, rounds)
             if got:
@@ -142,6 +153,9 @@ def part_mpi(book, lab, build, quick):
                                     ("mpi", MIB, (TCP, BTL))):
             for other in others:
                 book.ratio(dict(bench=bench, size=size, path=other, nic=model),
+                           dict(bench=bench, size=size, path=VIA, nic=nic))
+            if nic == NETS[0][2]:
+                book.ratio(dict(bench=bench, size=size, path=VERBS, nic=nic),
                            dict(bench=bench, size=size, path=VIA, nic=nic))
         book.ratio(dict(bench="bw", size=MIB, path=VIA, nic=nic),
                    dict(bench="bw", size=MIB, path=TCP, nic=model))
