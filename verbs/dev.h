@@ -9,6 +9,7 @@
  *   cq      completion queues
  *   mr      memory regions
  *   sq, rq  work queues: rings of work requests and what becomes of them
+ *   srq     receives that several queue pairs share, below rq
  *   qp      queue pairs
  *   addr    IP addresses, VIA's addresses, and what discriminators hold
  *   cm      connections, for the kernel's iw_cm
@@ -30,6 +31,8 @@
 #define VR_CQ_ENTRIES	65536u
 #define VR_MRS		BIT(22)	/* of 24 bits of a stag, a quarter */
 #define VR_PDS		4096u
+#define VR_SRQS		VR_QPS
+#define VR_SRQ_WRS	16384u
 #define VR_WRS		1024u	/* of a queue, VIA_QUEUE_ENTRIES of the agent */
 #define VR_READS	16u	/* under way in each direction, VIA's window of them */
 #define VR_FRWR_PAGES	256u	/* of a region that work requests register */
@@ -41,6 +44,7 @@ enum vr_kind {
 	VR_KIND_CQ,
 	VR_KIND_MR,
 	VR_KIND_QP,
+	VR_KIND_SRQ,
 	VR_KINDS
 };
 
@@ -122,6 +126,7 @@ static inline bool vr_take(struct vr_dev *d, enum vr_kind kind)
 		[VR_KIND_CQ] = VR_CQS,
 		[VR_KIND_MR] = VR_MRS,
 		[VR_KIND_QP] = VR_QPS,
+		[VR_KIND_SRQ] = VR_SRQS,
 	};
 
 	if (atomic_add_unless(&d->objects[kind], 1, most[kind]))

@@ -9,6 +9,15 @@
 #include "link.h"
 #include "qp.h"
 
+/*
+ * One in ERR, whose VI may still be connected for a moment, takes nothing more of a
+ * queue that others share: that was told, or will be.
+ */
+static bool vr_qp_takes(const struct vr_qp *qp)
+{
+	return likely(!qp->rq.srq) || READ_ONCE(qp->state) != IB_QPS_ERR;
+}
+
 static u32 vr_scan(struct via_vi *vi, bool recv)
 {
 	struct vr_qp *qp = vr_qp_of_vi(vi);
@@ -16,7 +25,7 @@ static u32 vr_scan(struct via_vi *vi, bool recv)
 	u32 n, todo = 0;
 
 	if (recv)
-		n = vr_rq_scan(&qp->rq);
+		n = vr_qp_takes(qp) ? vr_rq_scan(&qp->rq) : 0;
 	else
 		todo = vr_sq_scan(&qp->sq, &n, &more);
 	if (n)

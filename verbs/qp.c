@@ -12,7 +12,9 @@
  *     the lock there that its handler takes.  vr_qp_settle() leaves that to the work
  *     item.
  *  4. A fault is told once, by an event, until the QP is reset; the work item sends it, when
- *     the hooks have said all that they know of the fault.
+ *     the hooks have said all that they know of the fault.  So is the last receive of a
+ *     shared queue, when a QP in ERR has completed the one that it had: the state is
+ *     stored before the work item takes the lock under which receives are taken.
  *  5. The end: the VI ends first, so no queue lock finds the QP any more; calls of
  *     settle() that still run have a reference to @call, which is waited for.  The work
  *     item may still take the VI's locks then: its memory goes last.
@@ -169,26 +171,38 @@ static u32 vr_qp_flush(struct vr_qp *qp)
 	via_kernel_unlock(qp->vi, false);
 	via_kernel_lock(qp->vi, true);
 	todo |= vr_rq_flush(&qp->rq);
+	if (qp->rq.srq && vr_rq_is_idle(&qp->rq))
+		todo |= VR_TODO_LAST;
 	via_kernel_unlock(qp->vi, true);
 	return todo;
 }
 
-/* The consumer hears of a fault; it may have been the cause of others. */
-static void vr_qp_tell(struct vr_qp *qp, u32 todo)
+/* Once until it is reset. */
+static void vr_qp_tell(struct vr_qp *qp, enum ib_event_type what, bool *told)
 {
 	struct ib_event event = {
 		.device = qp->ib.device,
 		.element.qp = &qp->ib,
-		.event = todo & VR_TODO_ACCESS ? IB_EVENT_QP_ACCESS_ERR :
-			 todo & VR_TODO_REQUEST ? IB_EVENT_QP_REQ_ERR :
-						  IB_EVENT_QP_FATAL,
+		.event = what,
 	};
 
-	if (qp->told)
+	if (*told)
 		return;
-	qp->told = true;
+	*told = true;
 	if (qp->ib.event_handler)
 		qp->ib.event_handler(&event, qp->ib.qp_context);
+}
+
+/* What the consumer hears; a fault may have been the cause of others. */
+static void vr_qp_tell_all(struct vr_qp *qp, u32 todo)
+{
+	if (todo & VR_TODO_EVENTS)
+		vr_qp_tell(qp, todo & VR_TODO_ACCESS ? IB_EVENT_QP_ACCESS_ERR :
+			       todo & VR_TODO_REQUEST ? IB_EVENT_QP_REQ_ERR :
+							IB_EVENT_QP_FATAL,
+			   &qp->told);
+	if (todo & VR_TODO_LAST)
+		vr_qp_tell(qp, IB_EVENT_QP_LAST_WQE_REACHED, &qp->told_last);
 }
 
 static void vr_qp_work(struct work_struct *work)
@@ -207,8 +221,7 @@ static void vr_qp_work(struct work_struct *work)
 	}
 	if (todo & VR_TODO_RING && READ_ONCE(qp->state) == IB_QPS_RTS)
 		via_kernel_ring(qp->vi, false);
-	if (todo & VR_TODO_EVENTS)
-		vr_qp_tell(qp, todo);
+	vr_qp_tell_all(qp, todo);
 	/* As in a softirq, where handlers are used to be. */
 	local_bh_disable();
 	vr_qp_notify(qp, todo);
@@ -235,13 +248,18 @@ void vr_qp_break(struct vr_qp *qp)
 
 /* Made and destroyed ------------------------------------------------------------------ */
 
-static int vr_qp_check(const struct ib_qp_init_attr *attr)
+static int vr_qp_check(const struct ib_pd *pd,
+		       const struct ib_qp_init_attr *attr)
 {
 	const struct ib_qp_cap *cap = &attr->cap;
 
-	if (attr->qp_type != IB_QPT_RC || attr->srq || attr->create_flags)
+	if (attr->qp_type != IB_QPT_RC || attr->create_flags)
 		return -EOPNOTSUPP;
-	if (cap->max_send_wr > VR_WRS || cap->max_recv_wr > VR_WRS ||
+	/* Memory of a receive is the QP's, so of one domain. */
+	if (attr->srq && attr->srq->pd != pd)
+		return -EINVAL;
+	if (cap->max_send_wr > VR_WRS ||
+	    (!attr->srq && cap->max_recv_wr > VR_WRS) ||
 	    cap->max_send_sge > SIW_MAX_SGE ||
 	    cap->max_recv_sge > SIW_MAX_SGE ||
 	    cap->max_inline_data > SIW_MAX_INLINE || !attr->send_cq ||
@@ -274,6 +292,7 @@ static int vr_qp_init(struct vr_qp *qp, struct ib_qp_init_attr *attr,
 	qp->state = IB_QPS_RESET;
 	qp->sq.cq = vr_cq_of(attr->send_cq);
 	qp->rq.cq = vr_cq_of(attr->recv_cq);
+	qp->rq.srq = attr->srq ? vr_srq_of(attr->srq) : NULL;
 	qp->sq.qp = &qp->ib;
 	qp->rq.qp = &qp->ib;
 	qp->sq.dev = qp->dev;
@@ -282,7 +301,8 @@ static int vr_qp_init(struct vr_qp *qp, struct ib_qp_init_attr *attr,
 	qp->rq.user = qp->user;
 	qp->sq.sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	cap->max_send_wr = roundup_pow_of_two(max(1u, cap->max_send_wr));
-	cap->max_recv_wr = roundup_pow_of_two(max(1u, cap->max_recv_wr));
+	cap->max_recv_wr = attr->srq ? 0 :
+		roundup_pow_of_two(max(1u, cap->max_recv_wr));
 	cap->max_send_sge = SIW_MAX_SGE;
 	cap->max_recv_sge = SIW_MAX_SGE;
 	cap->max_inline_data = SIW_MAX_INLINE;
@@ -347,7 +367,7 @@ int vr_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 {
 	struct siw_uresp_create_qp resp = {};
 	struct vr_qp *qp = vr_qp_of(ib);
-	int ret = vr_qp_check(attr);
+	int ret = vr_qp_check(ib->pd, attr);
 	u32 number;
 
 	if (!ret && udata && udata->outlen < sizeof(resp))
@@ -410,6 +430,7 @@ static int vr_qp_reset(struct vr_qp *qp)
 	vr_qp_set_state(qp, IB_QPS_ERR);
 	flush_work(&qp->work);
 	qp->told = false;
+	qp->told_last = false;
 	vr_qp_set_state(qp, IB_QPS_RESET);
 	return 0;
 }
@@ -469,6 +490,7 @@ int vr_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 	init->qp_type = IB_QPT_RC;
 	init->send_cq = ib->send_cq;
 	init->recv_cq = ib->recv_cq;
+	init->srq = ib->srq;
 	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR :
 					     IB_SIGNAL_REQ_WR;
 	init->cap = qp->cap;

@@ -48,7 +48,8 @@ struct vr_call {
  * @work:	serves what settle() serves, where settle() must not
  * @late:	of a program in ERR: looks for what was posted since
  * @late_ms:	of @late alone: until the next look
- * @told:	of @work: an event was sent since it was reset
+ * @told:	of @work: a fault was told since it was reset
+ * @told_last:	of @work: likewise, that it takes nothing more of its SRQ
  */
 struct vr_qp {
 	struct ib_qp ib;
@@ -72,6 +73,7 @@ struct vr_qp {
 	struct delayed_work late;
 	u32 late_ms;
 	bool told;
+	bool told_last;
 };
 
 static inline struct vr_qp *vr_qp_of(struct ib_qp *ib)

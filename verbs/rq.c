@@ -5,6 +5,9 @@
  *  1. A program posts receives without a call: the agent asks for them (scan) when a
  *     message finds none.  What is posted then stands in the ring until it is loaded.
  *  2. An entry is copied once, when it is loaded; its VALID is cleared behind that.
+ *  3. With a shared queue the ring has one entry: what scan took there, a copy.  The
+ *     agent asks when a message has come, with the last receive complete, and loads
+ *     before it drops the queue's lock: no flush finds it VALID.
  */
 
 #include <linux/slab.h>
@@ -15,6 +18,10 @@ int vr_rq_init(struct vr_rq *rq, u32 entries, struct ib_udata *udata, u64 *key)
 	int ret;
 
 	spin_lock_init(&rq->put_lock);
+	if (rq->srq) {
+		entries = 1;
+		udata = NULL;
+	}
 	rq->mask = entries - 1;
 	rq->ids = kvcalloc(entries, sizeof(*rq->ids), GFP_KERNEL);
 	if (!rq->ids)
@@ -40,32 +47,33 @@ void vr_rq_free(struct vr_rq *rq)
 
 int vr_rq_post(struct vr_rq *rq, const struct ib_recv_wr *wr)
 {
-	struct siw_rqe *r = &rq->ring[rq->put & rq->mask];
-	int i;
+	int ret;
 
 	lockdep_assert_held(&rq->put_lock);
-	if (READ_ONCE(r->flags) & SIW_WQE_VALID)
-		return -ENOMEM;
-	if (wr->num_sge > SIW_MAX_SGE)
+	/* A consumer posts to the shared queue. */
+	if (rq->srq)
 		return -EINVAL;
-	r->id = wr->wr_id;
-	r->num_sge = wr->num_sge;
-	for (i = 0; i < wr->num_sge; i++)
-		r->sge[i] = (struct siw_sge){
-			.laddr = wr->sg_list[i].addr,
-			.length = wr->sg_list[i].length,
-			.lkey = wr->sg_list[i].lkey,
-		};
-	/* Pairs with the load-acquire of vr_rq_scan(). */
-	smp_store_release(&r->flags, SIW_WQE_VALID);
-	rq->put++;
-	return 0;
+	ret = vr_put_receive(&rq->ring[rq->put & rq->mask], wr);
+	if (!ret)
+		rq->put++;
+	return ret;
+}
+
+/* One for the message that has come. */
+static noinline u32 vr_rq_scan_shared(struct vr_rq *rq)
+{
+	if (rq->seen != rq->done || !vr_srq_take(rq->srq, rq->ring))
+		return 0;
+	rq->seen++;
+	return 1;
 }
 
 u32 vr_rq_scan(struct vr_rq *rq)
 {
 	u32 n = 0;
 
+	if (rq->srq)
+		return vr_rq_scan_shared(rq);
 	while (rq->seen - rq->done <= rq->mask) {
 		/* Pairs with the store-release of who posts. */
 		if (!(smp_load_acquire(&rq->ring[rq->seen & rq->mask].flags) &

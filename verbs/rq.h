@@ -4,11 +4,14 @@
 #define _VR_RQ_H
 
 #include "sq.h"
+#include "srq.h"
 
 /**
  * struct vr_rq - a receive queue
  * @buf:	constant: @ring
- * @ring:	constant: entries; of a program, its memory
+ * @ring:	constant: entries; of a program, its memory; with @srq, the one entry that
+ *		was taken there
+ * @srq:	constant: where receives come from instead, or NULL
  * @ids:	queue lock: of entries that the agent has loaded
  * @mask:	constant: entries - 1
  * @cq:		constant
@@ -27,6 +30,7 @@
 struct vr_rq {
 	struct vr_buf buf;
 	struct siw_rqe *ring;
+	struct vr_srq *srq;
 	u64 *ids;
 	u32 mask;
 	struct vr_cq *cq;
@@ -40,7 +44,7 @@ struct vr_rq {
 	u32 done;
 };
 
-/* Process context; init sleeps.  0 or -ENOMEM. */
+/* Process context; init sleeps.  0 or -ENOMEM.  With rq->srq no program maps it. */
 int vr_rq_init(struct vr_rq *rq, u32 entries, struct ib_udata *udata, u64 *key);
 void vr_rq_free(struct vr_rq *rq);
 
@@ -57,5 +61,11 @@ u32 vr_rq_complete(struct vr_rq *rq, struct via_vi *vi,
 		   const struct via_kernel_done *done);
 /* Complete all that the ring holds as flushed, if nothing is with the agent. */
 u32 vr_rq_flush(struct vr_rq *rq);
+
+/* Nothing that the agent has loaded is incomplete.  The agent's queue lock is held. */
+static inline bool vr_rq_is_idle(const struct vr_rq *rq)
+{
+	return rq->loaded == rq->done;
+}
 
 #endif
