@@ -60,6 +60,8 @@ static void open_end(struct end *e, struct answer *a)
 	l->max_cqe = d.max_cqe;
 	l->max_rd_atom = d.max_qp_rd_atom;
 	l->max_init_rd = d.max_qp_init_rd_atom;
+	l->max_srq = d.max_srq;
+	l->max_srq_wr = d.max_srq_wr;
 	l->max_msg = p.max_msg_sz;
 }
 
@@ -148,8 +150,8 @@ static void memory(struct end *e, const struct order *o, struct answer *a)
 }
 
 /* Events of others, as of a connection that the test closed, are no news. */
-static void async_event(struct conn *c, const struct order *o,
-			struct answer *a)
+static void async_event(struct conn *c, const struct ibv_srq *srq,
+			const struct order *o, struct answer *a)
 {
 	struct ibv_context *v = c->id->verbs;
 	struct ibv_async_event ev;
@@ -169,7 +171,11 @@ static void async_event(struct conn *c, const struct order *o,
 		case IBV_EVENT_QP_FATAL:
 		case IBV_EVENT_QP_REQ_ERR:
 		case IBV_EVENT_QP_ACCESS_ERR:
+		case IBV_EVENT_QP_LAST_WQE_REACHED:
 			ours = ev.element.qp == c->id->qp;
+			break;
+		case IBV_EVENT_SRQ_LIMIT_REACHED:
+			ours = ev.element.srq == srq;
 			break;
 		default:
 			ours = false;
@@ -191,7 +197,7 @@ void end_do(struct end *e, const struct order *o, struct answer *a)
 			open_end(e, a);
 		return;
 	}
-	if (end_queue(e, o, a))
+	if (end_queue(e, o, a) || end_srq(e, o, a))
 		return;
 	switch (o->op) {
 	case OP_PD:
@@ -211,7 +217,8 @@ void end_do(struct end *e, const struct order *o, struct answer *a)
 	case OP_ASYNC:
 		c = end_conn(e, o->conn, a);
 		if (c)
-			async_event(c, o, a);
+			async_event(c, o->srq < MAX_SRQS ?
+				    e->srq[o->srq].srq : NULL, o, a);
 		break;
 	default:
 		a->rc = -EINVAL;

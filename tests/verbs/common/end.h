@@ -11,6 +11,8 @@
 #define MAX_CONNS	1100
 #define MAX_MRS		64
 #define MAX_PDS		8
+#define MAX_SRQS	4
+#define DEVICE_MAPS	64
 
 struct conn {
 	struct rdma_cm_id *id;		/* NULL: the entry is free */
@@ -27,22 +29,33 @@ struct memory {
 	struct ibv_pd *pd;
 };
 
+struct shared {
+	struct ibv_srq *srq;		/* NULL: the entry is free */
+	void *ring;			/* as the device maps it, or NULL */
+	uint32_t entries;
+};
+
 /* Entry 0 of each table is the end's own: an address, none, a domain. */
 struct end {
 	struct conn conn[MAX_CONNS];
 	struct memory mem[MAX_MRS];
 	struct ibv_pd *pd[MAX_PDS];
+	struct shared srq[MAX_SRQS];
 };
 
 /* Carries the order out. */
 void end_do(struct end *e, const struct order *o, struct answer *a);
 
-/* Of an order's parts: connections (end_cm.c), queues (end_queue.c). */
+/* Of an order's parts: connections (end_cm.c), queues (end_queue.c, end_srq.c). */
 bool end_cm(struct end *e, const struct order *o, struct answer *a);
 bool end_queue(struct end *e, const struct order *o, struct answer *a);
+bool end_srq(struct end *e, const struct order *o, struct answer *a);
 
 /* NULL, with the answer's rc set, where there is no such object. */
 struct conn *end_conn(struct end *e, uint32_t n, struct answer *a);
+
+/* Of memory that is deregistered there is no key; a skewed 0 is none. */
+bool end_segments(struct end *e, const struct work *w, struct ibv_sge *s);
 
 /* The fd becomes readable within ms. */
 bool end_wait(int fd, uint32_t ms);

@@ -164,7 +164,8 @@ static void queues(struct end *e, const struct order *o, struct conn *c,
 	};
 
 	a->rc = -ENOENT;
-	if (q->pd >= MAX_PDS || !e->pd[q->pd])
+	if (q->pd >= MAX_PDS || !e->pd[q->pd] || q->srq >= MAX_SRQS ||
+	    (q->srq && !e->srq[q->srq].srq))
 		return;
 	c->one_cq = q->one_cq;
 	errno = ENOMEM;
@@ -178,6 +179,7 @@ static void queues(struct end *e, const struct order *o, struct conn *c,
 	}
 	init.send_cq = c->cq[SQ];
 	init.recv_cq = c->cq[RQ];
+	init.srq = e->srq[q->srq].srq;
 	a->rc = rdma_create_qp(c->id, e->pd[q->pd], &init) ? -errno : 0;
 	if (a->rc)
 		return;

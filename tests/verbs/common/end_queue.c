@@ -14,8 +14,7 @@ static uint64_t now_ms(void)
 	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
 }
 
-/* Of memory that is deregistered there is no key; a skewed 0 is none. */
-static bool segments(struct end *e, const struct work *w, struct ibv_sge *s)
+bool end_segments(struct end *e, const struct work *w, struct ibv_sge *s)
 {
 	uint32_t i;
 
@@ -45,7 +44,7 @@ static void post(struct end *e, const struct order *o, struct conn *c,
 	uint32_t i;
 	int rc = 0;
 
-	if (!c->id->qp || !segments(e, w, s)) {
+	if (!c->id->qp || !end_segments(e, w, s)) {
 		a->rc = -ENOENT;
 		return;
 	}

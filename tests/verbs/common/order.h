@@ -21,7 +21,7 @@
 enum op {
 	/* One end as a whole */
 	OP_OPEN,	/* address; answers the device and its limits */
-	OP_ASYNC,	/* conn, ms; the next event of its CQs or its QP */
+	OP_ASYNC,	/* conn, srq, ms; the next event of its CQs, its QP, that SRQ */
 	/* Connections */
 	OP_LISTEN,	/* address, port, n: backlog; answers the port */
 	OP_RESOLVE,	/* address: own, peer, port; a connection, no queues */
@@ -47,6 +47,13 @@ enum op {
 	OP_CQ_EVENT,	/* conn, which, ms */
 	OP_STATE,	/* conn */
 	OP_MODIFY,	/* conn, n: to this state */
+	/* Shared receive queues */
+	OP_SRQ,		/* pd, n: entries; v[0]: how many it has */
+	OP_SRQ_RECV,	/* srq, struct work, n of them */
+	OP_SRQ_RING,	/* srq, off: entry, n: segments, flags, struct work: raw */
+	OP_SRQ_MODIFY,	/* srq, n, flags: enum ibv_srq_attr_mask */
+	OP_SRQ_QUERY,	/* srq; v[0]: entries, v[1]: limit */
+	OP_DROP_SRQ,	/* srq */
 	OPS
 };
 
@@ -57,6 +64,7 @@ struct queues {
 	uint32_t pd;		/* 0: that of the end */
 	uint32_t all_signalled;
 	uint32_t one_cq;	/* of both queues */
+	uint32_t srq;		/* 0: receives of its own */
 };
 
 struct offer {
@@ -79,7 +87,7 @@ struct work {
 
 struct order {
 	uint32_t magic, op;
-	uint32_t conn, mr, pd, n, which, ms, flags, seed, port;
+	uint32_t conn, mr, pd, srq, n, which, ms, flags, seed, port;
 	uint64_t off, len;
 	char address[64], peer[64];
 	union {
@@ -98,7 +106,7 @@ struct done {
 struct limits {
 	char device[64];
 	uint32_t iwarp, max_sge, max_sge_rd, max_wr, max_cqe, max_rd_atom;
-	uint32_t max_init_rd;
+	uint32_t max_init_rd, max_srq, max_srq_wr;
 	uint64_t max_msg;
 };
 

@@ -31,12 +31,24 @@ static bool expect(struct pair *p, int which, uint32_t conn, uint32_t want,
 	return false;
 }
 
+/* A shared receive queue of this end: the first, as q->srq says. */
+static bool shared(struct pair *p, int which, const struct queues *q)
+{
+	struct order o = { .op = OP_SRQ, .n = q->recv_wr };
+	struct answer a;
+
+	return ask(p, which, &o, &a, "a shared receive queue") &&
+	       a.n == q->srq;
+}
+
 static bool queues(struct pair *p, int which, const struct queues *q)
 {
 	struct order o = { .op = OP_QUEUES, .conn = p->conn[which],
 			   .queues = *q };
 	struct answer a;
 
+	if (q->srq && !shared(p, which, q))
+		return false;
 	return ask(p, which, &o, &a, "a queue pair");
 }
 

@@ -11,7 +11,7 @@ struct pair {
 	struct limits limits;
 };
 
-/* With memory of so many bytes and all rights; false: told on stderr. */
+/* With memory of so many bytes and all rights; q->srq: 0 or 1; false: told on stderr. */
 bool pair_open(struct pair *p, const char *near, const char *far,
 	       const struct queues *q, uint64_t mem);
 void pair_close(struct pair *p);

@@ -119,14 +119,18 @@ static bool take_request(struct link *l)
 
 bool link_through(struct link *l, const struct plan *p, uint32_t port)
 {
+	struct queues near_queues = p->queues, far_queues = p->queues;
+
+	near_queues.srq = p->near_srq;
+	far_queues.srq = p->far_srq;
 	l->near.side = &near;
 	l->far.side = &far;
 	return CHECK_EQ(link_resolve(&l->near, p->from ? p->from : env.near,
 				     p->to ? p->to : env.far, port), 0) &&
-	       point_queues(&l->near, &p->queues) &&
+	       point_queues(&l->near, &near_queues) &&
 	       point_offer(&l->near, OP_CONNECT, &p->near) &&
 	       take_request(l) &&
-	       point_queues(&l->far, &p->queues) &&
+	       point_queues(&l->far, &far_queues) &&
 	       point_offer(&l->far, OP_ACCEPT, &p->far) &&
 	       point_expect(&l->near, RDMA_CM_EVENT_ESTABLISHED, &l->reply) &&
 	       point_expect(&l->far, RDMA_CM_EVENT_ESTABLISHED, NULL);

@@ -36,6 +36,7 @@ struct plan {
 	const char *listen, *from, *to;
 	uint64_t mem;
 	uint32_t access;
+	uint32_t near_srq, far_srq;
 };
 
 extern const struct plan usual;
