@@ -32,7 +32,7 @@ struct side near = { .sock = -1 }, far = { .sock = -1 };
 
 static const struct file *const files[] = {
 	&file_connect, &file_refuse, &file_data, &file_queue, &file_error,
-	&file_access, &file_cq, &file_event, &file_process,
+	&file_access, &file_cq, &file_srq, &file_event, &file_process,
 };
 
 /* Of the test that runs; written in its process. */

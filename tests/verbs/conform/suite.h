@@ -43,7 +43,7 @@ struct file {
 };
 
 extern const struct file file_connect, file_refuse, file_data, file_queue,
-	file_error, file_access, file_cq, file_event, file_process;
+	file_error, file_access, file_cq, file_srq, file_event, file_process;
 
 /* Checks. A failure is printed at once and the test goes on. */
 bool check(bool ok, const char *file, int line, const char *text);
