@@ -217,6 +217,21 @@ static int cq_drop(void *cq)
 }
 
 static struct ibv_pd *qp_pd;
+
+static void *srq_new(struct ibv_context *v)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 1,
+						    .max_sge = 1 } };
+
+	(void)v;
+	return ibv_create_srq(qp_pd, &attr);
+}
+
+static int srq_drop(void *srq)
+{
+	return ibv_destroy_srq(srq);
+}
+
 static struct ibv_cq *qp_cq;
 
 static void *qp_new(struct ibv_context *v)
@@ -281,7 +296,7 @@ static void limits(void *(*make)(struct ibv_context *), int (*drop)(void *))
 
 	NEED_EQ(ibv_query_device(v, &attr), 0);
 	most(v, make == pd_new ? attr.max_pd : make == cq_new ? attr.max_cq :
-	     attr.max_qp, make, drop);
+	     make == srq_new ? attr.max_srq : attr.max_qp, make, drop);
 }
 
 static void limit_pd(void)
@@ -306,6 +321,18 @@ static void limit_qp(void)
 	ibv_dealloc_pd(qp_pd);
 }
 
+static void limit_srq(void)
+{
+	if (!env.limits.max_srq) {
+		skip("the device has no shared receive queues");
+		return;
+	}
+	qp_pd = ibv_alloc_pd(near.end->conn[0].id->verbs);
+	NEED(qp_pd);
+	limits(srq_new, srq_drop);
+	ibv_dealloc_pd(qp_pd);
+}
+
 static const struct group groups[] = {
 	{ "event.write", write_key, "a WRITE with a wrong key", 0 },
 	{ "event.read", read_key, "a READ with a wrong key", 0 },
@@ -320,6 +347,7 @@ static const struct group groups[] = {
 	{ "limit.pd", limit_pd, "protection domains", 0 },
 	{ "limit.cq", limit_cq, "completion queues", 120 },
 	{ "limit.qp", limit_qp, "queue pairs", 120 },
+	{ "limit.srq", limit_srq, "shared receive queues", 120 },
 };
 
 const struct file file_event = { groups, ARRAY_SIZE(groups) };
