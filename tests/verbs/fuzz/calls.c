@@ -207,6 +207,17 @@ static size_t create_srq(void *p)
 	return sizeof(*c);
 }
 
+static size_t modify_srq(void *p)
+{
+	struct ib_uverbs_modify_srq *c = p;
+
+	c->srq_handle = some_handle();
+	c->attr_mask = once_in(&d, 4) ? dice(&d) : 2;
+	c->max_wr = draw(&d, 200);
+	c->srq_limit = once_in(&d, 3) ? odd_number(&d) : draw(&d, 200);
+	return sizeof(*c);
+}
+
 static size_t anything(void *p)
 {
 	uint32_t *w = p;
@@ -248,6 +259,9 @@ static const struct call {
 	{ IB_USER_VERBS_CMD_POST_SEND, post, 64 },
 	{ IB_USER_VERBS_CMD_POST_RECV, post, 64 },
 	{ IB_USER_VERBS_CMD_CREATE_SRQ, create_srq, 64 },
+	{ IB_USER_VERBS_CMD_CREATE_SRQ, create_srq, 64 },
+	{ IB_USER_VERBS_CMD_MODIFY_SRQ, modify_srq, 0 },
+	{ IB_USER_VERBS_CMD_QUERY_SRQ, response_handle, 64 },
 	{ IB_USER_VERBS_CMD_DESTROY_SRQ, response_handle, 64 },
 	{ IB_USER_VERBS_CMD_POST_SRQ_RECV, post, 64 },
 	{ IB_USER_VERBS_CMD_CREATE_AH, anything, 64 },

@@ -36,6 +36,7 @@ struct state {
 	unsigned int n_maps;
 	volatile bool stop;
 	bool qp_gone[2], cq_gone[2];
+	uint32_t srq;			/* of each end, or 0 */
 	unsigned int next[MAX_MAPS];	/* of each map, as a queue of requests */
 };
 
@@ -234,6 +235,9 @@ static void honest(struct state *s)
 
 	if (s->qp_gone[which])
 		return;
+	if (o.op == OP_RECV && s->srq)
+		o.op = OP_SRQ_RECV;
+	o.srq = s->srq;
 	o.work = (struct work){ .id = dice(&s->d), .n_sge = 1,
 				.flags = IBV_SEND_SIGNALED };
 	o.work.opcode = once_in(&s->d, 2) ? IBV_WR_SEND :
@@ -287,6 +291,22 @@ static void forked(struct state *s)
 		waitpid(pid, NULL, 0);
 }
 
+/* The queue that both could share: its limit, its answers, its end. */
+static void shared(struct state *s)
+{
+	static const enum op op[] = { OP_SRQ_MODIFY, OP_SRQ_MODIFY,
+				      OP_SRQ_QUERY, OP_DROP_SRQ };
+	struct order o = { .op = op[draw(&s->d, ARRAY_SIZE(op))],
+			   .srq = s->srq, .n = draw(&s->d, WRS + 2),
+			   .flags = once_in(&s->d, 6) ? dice(&s->d) :
+						       IBV_SRQ_LIMIT };
+	struct answer a;
+
+	if (once_in(&s->d, 8))
+		o.n = odd_number(&s->d);
+	end_do(s->p.end[draw(&s->d, 2)], &o, &a);
+}
+
 /* Objects, in any order: what is in use has to stay. */
 static void destroy(struct state *s)
 {
@@ -294,7 +314,7 @@ static void destroy(struct state *s)
 	struct conn *c = pair_conn(&s->p, which);
 	struct memory *m = pair_mem(&s->p, which);
 
-	switch (draw(&s->d, 6)) {
+	switch (draw(&s->d, 7)) {
 	case 0:
 		if (!s->qp_gone[which])
 			rdma_destroy_qp(c->id);
@@ -318,6 +338,9 @@ static void destroy(struct state *s)
 		break;
 	case 4:
 		rdma_disconnect(c->id);
+		break;
+	case 5:
+		shared(s);
 		break;
 	default:
 		if (!s->qp_gone[which])
@@ -376,8 +399,10 @@ static void step(struct state *s)
 		honest(s);
 	else if (n < 88)
 		look(s);
-	else if (n < 94)
+	else if (n < 92)
 		scribble(s);
+	else if (n < 94)
+		shared(s);
 	else if (n < 97)
 		pull_memory(s);
 	else if (n < 98)
@@ -398,6 +423,8 @@ void rings_round(const char *near, const char *far, uint64_t seed,
 	bool racing;
 
 	dice_seed(&s.d, seed);
+	/* Receives of their own in two rounds of three. */
+	q.srq = s.srq = once_in(&s.d, 3);
 	if (!pair_open(&s.p, near, far, &q, MEM))
 		_exit(3);
 	find_maps(&s);
