@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defects to plant in the verbs device: its events and its limits."""
+"""Defects to plant in the verbs device: its events, limits and shared receives."""
 
 from layer import Layer
 
@@ -48,3 +48,42 @@ mutant("vr-overflow-untold", "verbs/cq.c", "event.overflow",
 mutant("vr-lost-unbroken", "verbs/sq.h", "event.overflow",
        "who lost a completion waits for it for ever",
        ("		return VR_TODO_BREAK | VR_TODO_FATAL;", "		return 0;"))
+mutant("vr-srq-kept", "verbs/srq.c", "limit.srq",
+       "a shared receive queue that was destroyed counts for ever",
+       ("	vr_buf_free(&srq->buf);\n	vr_give(srq->dev, VR_KIND_SRQ);\n",
+        "	vr_buf_free(&srq->buf);\n"))
+mutant("vr-srq-limit-late", "verbs/srq.c", "srq.limit",
+       "a program hears one receive later that its queue is low",
+       ("	u32 last = srq->taken + srq->limit - 1;",
+        "	u32 last = srq->taken + srq->limit - 2;"))
+mutant("vr-srq-limit-stays", "verbs/srq.c", "srq.limit",
+       "a program is told of a low queue with each receive",
+       ("	srq->limit = 0;\n	queue_work", "	queue_work"))
+mutant("vr-srq-limit-waits", "verbs/srq.c", "srq.limit",
+       "a limit that is not reached when it is set is told with the next receive",
+       ("	srq->limit = attr->srq_limit;\n	vr_srq_look(srq);",
+        "	srq->limit = attr->srq_limit;"))
+mutant("vr-srq-used-again", "verbs/srq.c", "srq.full",
+       "a receive that was taken is never free",
+       ("		smp_store_release(&r->flags, 0);\n		srq->taken++;",
+        "		srq->taken++;"))
+mutant("vr-srq-one-segment", "verbs/srq.c", "srq.order",
+       "segments behind the first are those of the receive before",
+       ("	if (to->num_sge > 1)", "	if (to->num_sge > SIW_MAX_SGE)"))
+mutant("vr-srq-any-limit", "verbs/srq.c", "srq.limit",
+       "any limit is taken, also one above the queue's size",
+       ("	if (attr->srq_limit > srq->mask + 1)\n		return -EINVAL;\n", ""))
+mutant("vr-srq-any-domain", "verbs/qp.c", "srq.in_use",
+       "a queue pair takes receives that name memory of another domain",
+       ("	if (attr->srq && attr->srq->pd != pd)\n		return -EINVAL;\n", ""))
+mutant("vr-last-untold", "verbs/qp.c", "srq.flush",
+       "who waits for the last receive of a queue pair waits for ever",
+       ("		todo |= VR_TODO_LAST;\n", "		;\n"))
+mutant("vr-last-again", "verbs/qp.c", "srq.empty",
+       "the last receive is told each time that the rings are looked at",
+       ("		vr_qp_tell(qp, IB_EVENT_QP_LAST_WQE_REACHED, &qp->told_last);",
+        "		qp->told_last = false, vr_qp_tell(qp,\n"
+        "			IB_EVENT_QP_LAST_WQE_REACHED, &qp->told_last);"))
+mutant("vr-srq-left-behind", "verbs/rq.c", "srq.order",
+       "a queue pair of a shared queue looks into its own, which is empty",
+       ("	if (rq->srq)\n		return vr_rq_scan_shared(rq);\n", ""))
