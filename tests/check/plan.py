@@ -412,6 +412,8 @@ IN_GUESTS = [
         stock=(0, "via", "a disk", 8, 1),
         verbs=(0, ["via", "tcp"], ["a disk", "a file"], 32, 5),
         rxe=(0, "rxe", ["a disk", "a file"], 32, 5)),
+    row("verbs: NVMe with shared receives, {depth} in flight, {nic}",
+        rdma.nvme_shared, "net depth connects", verbs=(0, 32, 3)),
     row("names by frames, {nic}", conform.names, "net",
         stock=2, newer=0, all=EACH),
     row("ends of programs, one machine", samples.ends_here, at="stock all"),

@@ -312,17 +312,21 @@ def sum_of(session, node, disk):
                        f"dd if={disk} bs=128k | sha256sum").out.split()[0]
 
 
-def nvme(session, net, kind, what, depth, connects):
+def nvme(session, net, kind, what, depth, connects, shared=False):
     """A disk of node 2 used by node 1: written and verified with so many
     requests in flight, and read again after each reconnect; the bytes of both
-    ends are the same."""
+    ends are the same.  shared: its target has shared receive queues."""
     needed("nvme", "fio")
     one, two = session.lab.nodes
-    with device(session, kind, net, pooled=True):
+    with device(session, kind, net, pooled=True) as dev:
+        if shared:
+            two.sh("modprobe nvmet_rdma use_srq=1 srq_size=256", 60)
         with carried(session, kind, net, 2 * (MEBIBYTES - 8) << 20), \
                 served(session, kind, net, what) as (disk, where):
             for number in range(connects):
                 with connected(session, where) as here:
+                    if shared and not objects(two, dev, True).get("srq"):
+                        raise StepFailed("the target shares no receives")
                     session.run(one, fio(
                         here, depth, "--randseed=7 --do_verify=1",
                         "--verify_only=1" if number else ""),
@@ -332,3 +336,8 @@ def nvme(session, net, kind, what, depth, connects):
             if found != sum_of(session, two, disk):
                 raise StepFailed("the disk has other bytes on the other node")
         one.sh(f"modprobe -r nvme_{'tcp' if kind == 'tcp' else 'rdma'}")
+
+
+def nvme_shared(session, net, depth, connects):
+    """The same with a target whose queues share their receives."""
+    nvme(session, net, "via", "a disk", depth, connects, True)

@@ -19,7 +19,7 @@ FUZZ = os.path.join(BUILD, "verbsfuzz")
 SOME = ("connect.simple connect.crowd disconnect.near data.segments "
         "data.inline queue.order flush.traffic local.key receive.none "
         "access.read_rights domain.write dereg.write cq.solicited "
-        "process.killed")
+        "srq.order srq.limit srq.flush process.killed")
 
 
 def needed(program):
