@@ -28,13 +28,14 @@
 static int via_vi_check_attrs(struct via_file *f, const struct via_vi_attrs *a)
 {
 	const struct via_limits *lim = &f->nic->limits;
+	u32 most = f->kernel ? VIA_KERNEL_TRANSFER : lim->max_transfer;
 
 	if (a->rights & ~(VIA_RDMA_WRITE | VIA_RDMA_READ))
 		return -EINVAL;
 	if (hweight32(a->reliability) != 1 ||
 	    !(a->reliability & lim->reliability))
 		return VIA_R_INVALID_RELIABILITY_LEVEL;
-	if (!a->max_transfer || a->max_transfer > lim->max_transfer)
+	if (!a->max_transfer || a->max_transfer > most)
 		return VIA_R_INVALID_MTU;
 	if (a->rights & VIA_RDMA_READ && !(lim->rdma_read & a->reliability))
 		return VIA_R_INVALID_RDMAREAD;

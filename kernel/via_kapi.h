@@ -151,10 +151,17 @@ struct via_nic *via_kernel_nic(const struct via_file *f);
 int via_kernel_ptag_make(struct via_file *f, u32 *ptag);
 int via_kernel_ptag_unmake(struct via_file *f, u32 ptag);
 
+/*
+ * Bytes of a message, more than a program's VI may have (via_limits.max_transfer).  To an
+ * end on this host a message goes in one copy, under queue locks: for some milliseconds.
+ */
+#define VIA_KERNEL_TRANSFER	BIT(24)
+
 /**
  * via_kernel_vi_make() - a VI
  * @f:		the handle
- * @attrs:	its attributes; rights are what its peer may do by RDMA
+ * @attrs:	its attributes; rights are what its peer may do by RDMA, max_transfer is
+ *		VIA_KERNEL_TRANSFER at most
  * @priv:	the consumer's, see via_kernel_vi_priv()
  *
  * Process context; sleeps.  Neither queue has shared pages.

@@ -36,7 +36,7 @@
 #define VR_WRS		1024u	/* of a queue, VIA_QUEUE_ENTRIES of the agent */
 #define VR_READS	16u	/* under way in each direction, VIA's window of them */
 #define VR_FRWR_PAGES	256u	/* of a region that work requests register */
-#define VR_MESSAGE	BIT(20)	/* bytes, the class's max_transfer */
+#define VR_MESSAGE	VIA_KERNEL_TRANSFER	/* bytes */
 
 /* Objects of a device whose number has a limit, see vr_take(). */
 enum vr_kind {

@@ -56,6 +56,8 @@ PROGRAMS = {
     "ib_send_lat": perftest("ib_send_lat", 256, 1000, LATENCY, "us"),
     "ib_send_bw": perftest("ib_send_bw", 65536, 200, BANDWIDTH, "MB/s"),
     "ib_write_bw": perftest("ib_write_bw", 65536, 200, BANDWIDTH, "MB/s"),
+    "ib_write_bw, 8 MiB": perftest("ib_write_bw", 8 << 20, 5, BANDWIDTH,
+                                   "MB/s"),
     "ib_read_bw": perftest("ib_read_bw", 65536, 200, BANDWIDTH, "MB/s"),
     "qperf": Program("qperf", "qperf -cm 1 {peer} -t 2 rc_lat rc_bw", 19765,
                      500000, r"rc_lat:\s+latency += +([\d.]+ \w+)"),

@@ -71,7 +71,7 @@ static void one_size(struct link *l, enum ibv_wr_opcode op, uint32_t len,
 		 read ? IBV_WC_RDMA_READ : IBV_WC_RDMA_WRITE);
 	/* A WRITE completes when it was sent; a SEND behind it says more. */
 	if (op == IBV_WR_RDMA_WRITE) {
-		NEED_EQ(recv_one(&l->far, 9, 2 * MIB - 1, 1), 0);
+		NEED_EQ(recv_one(&l->far, 9, l->far.mem.len - 1, 1), 0);
 		NEED_EQ(send_one(&l->near, 10, 0, 1), 0);
 		DONE(&l->far, RQ, 9, SUCCESS);
 		DONE(&l->near, SQ, 10, SUCCESS);
@@ -107,6 +107,35 @@ static void write_sizes(void)
 static void read_sizes(void)
 {
 	all_sizes(IBV_WR_RDMA_READ);
+}
+
+/* What the device says is true, to a byte. */
+static void longest(void)
+{
+	uint64_t most = env.limits.max_msg;
+	struct plan p = usual;
+	struct link l;
+
+	p.mem = 33 * MIB;
+	if (env.codes ? most > 32 * MIB : most < 8 * MIB) {
+		skip("the device has other limits");
+		return;
+	}
+	if (most > 32 * MIB)
+		most = 32 * MIB;
+	NEED(most >= 8 * MIB);
+	NEED(link_open(&l, &p));
+	one_size(&l, IBV_WR_SEND, 8 * MIB, GUARD, 1);
+	one_size(&l, IBV_WR_RDMA_WRITE, most, 4095, 2);
+	one_size(&l, IBV_WR_RDMA_READ, most, 4096, 3);
+	one_size(&l, IBV_WR_SEND, most, GUARD, 4);
+	if (env.codes) {
+		NEED_EQ(recv_one(&l.far, 1, 0, most + 1), 0);
+		NEED_EQ(send_one(&l.near, 2, 0, most + 1), 0);
+		DONE(&l.near, SQ, 2, LOC_LEN_ERR);
+		link_ended(&l);
+	}
+	link_close(&l);
 }
 
 /* Of nothing no key is looked at, as srpt's empty WRITE has none. */
@@ -287,6 +316,7 @@ static const struct group groups[] = {
 	{ "data.send", send_sizes, "SENDs of 0 bytes to 1 MiB", 180 },
 	{ "data.write", write_sizes, "WRITEs of 0 bytes to 1 MiB", 180 },
 	{ "data.read", read_sizes, "READs of 0 bytes to 1 MiB", 180 },
+	{ "data.longest", longest, "8 MiB, and the longest message", 180 },
 	{ "data.nothing", nothing, "0 bytes, with a key of 0", 0 },
 	{ "data.segments", segments, "gathered and scattered SENDs", 0 },
 	{ "data.rdma_segments", rdma_segments,
