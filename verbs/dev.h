@@ -33,7 +33,8 @@
 #define VR_PDS		4096u
 #define VR_SRQS		VR_QPS
 #define VR_SRQ_WRS	16384u
-#define VR_WRS		1024u	/* of a queue, VIA_QUEUE_ENTRIES of the agent */
+#define VR_WRS		8192u	/* of a queue */
+#define VR_POSTED	VIA_QUEUE_ENTRIES	/* of them, with the agent at a time */
 #define VR_READS	16u	/* under way in each direction, VIA's window of them */
 #define VR_FRWR_PAGES	256u	/* of a region that work requests register */
 #define VR_MESSAGE	VIA_KERNEL_TRANSFER	/* bytes */

@@ -74,7 +74,7 @@ u32 vr_rq_scan(struct vr_rq *rq)
 
 	if (rq->srq)
 		return vr_rq_scan_shared(rq);
-	while (rq->seen - rq->done <= rq->mask) {
+	while (rq->seen - rq->done < min(rq->mask + 1, VR_POSTED)) {
 		/* Pairs with the store-release of who posts. */
 		if (!(smp_load_acquire(&rq->ring[rq->seen & rq->mask].flags) &
 		      SIW_WQE_VALID))

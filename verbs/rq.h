@@ -25,7 +25,7 @@
  * @done:	queue lock: entries complete
  *
  * The queue lock is the agent's, of the VI's receive queue: via_kernel_lock().
- * done <= loaded <= seen <= done + entries, counted from 0 and wrapping.
+ * done <= loaded <= seen <= done + entries or VR_POSTED, counted from 0 and wrapping.
  */
 struct vr_rq {
 	struct vr_buf buf;

@@ -10,7 +10,9 @@
  *  3. LOCAL_INV also waits until no request before it names its key in a segment: then
  *     the queue is held, and the completion that frees it rings.
  *  4. At most as many entries are under way as the ring has, so that completions fit
- *     into a CQ made for the queue.
+ *     into a CQ made for the queue, and no more than the agent takes.  The agent asks
+ *     again when it has loaded what it got; where it got nothing, since all that is
+ *     under way is local or loaded, the queue is held.
  *  5. The agent's lock of the queue is the only one: hooks run under it, and a flush
  *     takes it.
  *  6. libsiw rings unless the entry before its own is still VALID.  So VALID is cleared,
@@ -36,7 +38,8 @@ int vr_sq_init(struct vr_sq *sq, u32 entries, struct ib_udata *udata, u64 *key)
 
 	spin_lock_init(&sq->put_lock);
 	sq->mask = entries - 1;
-	sq->wrs = kvcalloc(entries, sizeof(*sq->wrs), GFP_KERNEL);
+	sq->copies = min(entries, VR_POSTED) - 1;
+	sq->wrs = kvcalloc(sq->copies + 1, sizeof(*sq->wrs), GFP_KERNEL);
 	if (!sq->wrs)
 		return -ENOMEM;
 	ret = vr_buf_alloc(&sq->buf, entries * sizeof(*sq->ring), udata, key);
@@ -262,7 +265,7 @@ static bool vr_sq_uses(const struct vr_sq *sq, u32 key)
 	u32 i, j;
 
 	for (i = sq->done; i != sq->taken; i++) {
-		const struct vr_wr *wr = &sq->wrs[i & sq->mask];
+		const struct vr_wr *wr = &sq->wrs[i & sq->copies];
 
 		if (wr->local)
 			continue;
@@ -315,7 +318,7 @@ static u32 vr_sq_catch_up(struct vr_sq *sq)
 	u32 todo = 0;
 
 	while (sq->done != sq->taken) {
-		wr = &sq->wrs[sq->done & sq->mask];
+		wr = &sq->wrs[sq->done & sq->copies];
 		if (!wr->local)
 			break;
 		todo |= vr_sq_report(sq, &wr->sqe, wr->status, 0);
@@ -364,10 +367,11 @@ u32 vr_sq_scan(struct vr_sq *sq, u32 *n, bool *more)
 		if (!*more)
 			break;
 		/* Ahead of who completes: it holds the lock. */
-		sq->held = sq->taken - sq->done > sq->mask;
-		if (sq->held)
+		if (sq->taken - sq->done > sq->copies) {
+			sq->held = !*n;
 			break;
-		wr = &sq->wrs[sq->taken & sq->mask];
+		}
+		wr = &sq->wrs[sq->taken & sq->copies];
 		vr_sq_copy(wr, s);
 		if (wr->local) {
 			/* What was just found starts first. */
@@ -460,7 +464,7 @@ void vr_sq_load(struct vr_sq *sq, struct via_desc *d)
 	struct vr_wr *wr;
 
 	do
-		wr = &sq->wrs[sq->loaded++ & sq->mask];
+		wr = &sq->wrs[sq->loaded++ & sq->copies];
 	while (wr->local);
 	vr_load_wr(sq, &wr->sqe, d);
 	if (unlikely(d->status))
@@ -473,7 +477,7 @@ u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done)
 	const struct siw_sqe *s;
 	u32 todo;
 
-	s = &sq->wrs[sq->done & sq->mask].sqe;
+	s = &sq->wrs[sq->done & sq->copies].sqe;
 	if (unlikely(s->opcode == SIW_OP_READ_LOCAL_INV && !status))
 		vr_mr_invalidate(sq->dev, s->sge[0].lkey);
 	todo = vr_sq_report(sq, s, status, done->length);
@@ -497,7 +501,7 @@ u32 vr_sq_flush(struct vr_sq *sq)
 		/* Pairs with the store-release of who posts. */
 		if (!(smp_load_acquire(&s->flags) & SIW_WQE_VALID))
 			break;
-		wr = &sq->wrs[sq->taken & sq->mask];
+		wr = &sq->wrs[sq->taken & sq->copies];
 		vr_sq_copy(wr, s);
 		sq->taken++;
 		sq->done++;

@@ -34,8 +34,9 @@ struct vr_wr {
  * struct vr_sq - a send queue
  * @buf:	constant: @ring
  * @ring:	constant: entries; of a program, its memory
- * @wrs:	queue lock: copies, at the same index
+ * @wrs:	queue lock: copies of what is under way
  * @mask:	constant: entries - 1
+ * @copies:	constant: room in @wrs - 1
  * @cq:		constant
  * @qp:		constant
  * @dev:	constant
@@ -49,13 +50,14 @@ struct vr_wr {
  * @held:	queue lock: an entry is valid, but must wait for a completion
  *
  * The queue lock is the agent's, of the VI's send queue: via_kernel_lock().
- * done <= loaded <= taken <= done + entries, counted from 0 and wrapping.
+ * done <= loaded <= taken <= done + room in @wrs, counted from 0 and wrapping.
  */
 struct vr_sq {
 	struct vr_buf buf;
 	struct siw_sqe *ring;
 	struct vr_wr *wrs;
 	u32 mask;
+	u32 copies;
 	struct vr_cq *cq;
 	struct ib_qp *qp;
 	struct vr_dev *dev;

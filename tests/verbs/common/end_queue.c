@@ -3,6 +3,7 @@
 #include "end.h"
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -33,6 +34,30 @@ bool end_segments(struct end *e, const struct work *w, struct ibv_sge *s)
 	return true;
 }
 
+/* All of them in one call. */
+static void post_list(const struct order *o, struct conn *c,
+		      struct ibv_sge *s, struct answer *a)
+{
+	struct ibv_send_wr *w = calloc(o->n, sizeof(*w)), *bad;
+	uint32_t i;
+
+	a->rc = -ENOMEM;
+	if (!w)
+		return;
+	for (i = 0; i < o->n; i++) {
+		w[i].next = i + 1 < o->n ? &w[i + 1] : NULL;
+		w[i].wr_id = o->work.id + i;
+		w[i].sg_list = s;
+		w[i].num_sge = o->work.n_sge;
+		w[i].opcode = o->work.opcode;
+		w[i].send_flags = o->work.flags;
+	}
+	a->rc = ibv_post_send(c->id->qp, w, &bad);
+	a->rc = a->rc < 0 ? a->rc : -a->rc;
+	a->n = a->rc ? 0 : o->n;
+	free(w);
+}
+
 /* One call for each: what a caller does that wants to know which failed. */
 static void post(struct end *e, const struct order *o, struct conn *c,
 		 struct answer *a)
@@ -46,6 +71,10 @@ static void post(struct end *e, const struct order *o, struct conn *c,
 
 	if (!c->id->qp || !end_segments(e, w, s)) {
 		a->rc = -ENOENT;
+		return;
+	}
+	if (o->op == OP_SEND && o->flags && o->n) {
+		post_list(o, c, s, a);
 		return;
 	}
 	for (i = 0; i < o->n && !rc; i++) {

@@ -40,7 +40,7 @@ enum op {
 	OP_FILL,	/* mr, off, len, seed */
 	OP_CHECK,	/* mr, off, len, seed; v[0]: how many are as filled */
 	/* Queues */
-	OP_SEND,	/* conn, struct work, n of them with wr_id counted up */
+	OP_SEND,	/* conn, struct work, n of them with wr_id counted up; flags: one call */
 	OP_RECV,	/* the same */
 	OP_POLL,	/* conn, which, ms, n: at most so many */
 	OP_ARM,		/* conn, which, n: solicited only */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define DEEP	8192u
+
 /* Of a hundred a tenth is signalled; a receive always is. */
 static void unsignalled(void)
 {
@@ -300,6 +302,54 @@ static void limits(void)
 	}
 }
 
+/* So many come in order, with that status. */
+static void in_order(struct point *p, int which, uint32_t depth,
+		     enum ibv_wc_status status)
+{
+	struct answer a = { 0 };
+	uint32_t i, j, n;
+
+	for (i = 0; i < depth; i += n) {
+		n = depth - i < MAX_WCS ? depth - i : MAX_WCS;
+		NEED_EQ(all_done(p, which, n, &a, LONG_MS), n);
+		for (j = 0; j < n; j++) {
+			NEED_EQ(a.done[j].id, i + j);
+			NEED_EQ(a.done[j].status, status);
+		}
+	}
+	CHECK(nothing_done(p, which));
+}
+
+/* Queues of thousands are filled, emptied, and flushed when they are full. */
+static void deep(void)
+{
+	struct order o = { .op = OP_SEND, .flags = 1 };
+	uint32_t depth = env.limits.max_wr;
+	struct plan p = usual;
+	struct answer a;
+	struct link l;
+	struct work w;
+
+	if (depth > DEEP)
+		depth = DEEP;
+	p.queues.send_wr = p.queues.recv_wr = depth;
+	p.queues.cqe = depth;
+	NEED(link_open(&l, &p));
+	w = work(0, &l.far.mem, 0, 16);
+	NEED_EQ(post_recv(&l.far, &w, depth), 0);
+	o.conn = l.near.conn;
+	o.n = depth;
+	o.work = work(0, &l.near.mem, 0, 16);
+	NEED_EQ(ask(&near, &o, &a), 0);
+	in_order(&l.far, RQ, depth, IBV_WC_SUCCESS);
+	in_order(&l.near, SQ, depth, IBV_WC_SUCCESS);
+	w = work(0, &l.near.mem, 0, 16);
+	NEED_EQ(post_recv(&l.near, &w, depth), 0);
+	CHECK_EQ(point_do(&l.near, OP_DISCONNECT), 0);
+	in_order(&l.near, RQ, depth, IBV_WC_WR_FLUSH_ERR);
+	link_close(&l);
+}
+
 /* The deepest queues that it says it has. */
 static void deepest(void)
 {
@@ -307,7 +357,7 @@ static void deepest(void)
 	struct link l;
 
 	p.queues.send_wr = p.queues.recv_wr =
-		env.limits.max_wr < 4096 ? env.limits.max_wr : 4096;
+		env.limits.max_wr < DEEP ? env.limits.max_wr : DEEP;
 	p.queues.sge = env.limits.max_sge < 16 ? env.limits.max_sge : 16;
 	NEED(link_open(&l, &p));
 	NEED_EQ(recv_one(&l.far, 1, 0, 64), 0);
@@ -331,6 +381,7 @@ static const struct group groups[] = {
 	{ "queue.early", early_receives, "receives before the connection",
 	  0 },
 	{ "queue.limits", limits, "beyond the device's limits", 0 },
+	{ "queue.deep", deep, "thousands of work requests", 0 },
 	{ "queue.deepest", deepest, "at the device's limits", 0 },
 };
 
