@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defects to plant in the verbs device: its events, limits and shared receives."""
+"""Defects to plant in the verbs device: events, limits, queues, SRQs."""
 
 from layer import Layer
 
@@ -87,3 +87,14 @@ mutant("vr-last-again", "verbs/qp.c", "srq.empty",
 mutant("vr-srq-left-behind", "verbs/rq.c", "srq.order",
        "a queue pair of a shared queue looks into its own, which is empty",
        ("	if (rq->srq)\n		return vr_rq_scan_shared(rq);\n", ""))
+mutant("vr-deep-receives", "verbs/rq.c", "queue.deep",
+       "the agent is given more receives of a queue than it takes",
+       ("rq->seen - rq->done < min(rq->mask + 1, VR_POSTED)",
+        "rq->seen - rq->done <= rq->mask"))
+mutant("vr-deep-sends", "verbs/sq.c", "queue.deep",
+       "the agent is given more sends of a queue than it takes",
+       ("	sq->copies = min(entries, VR_POSTED) - 1;",
+        "	sq->copies = entries - 1;"))
+mutant("vr-message-short", "verbs/dev.h", "data.longest",
+       "messages end at what a program's VI may have, and the port says so",
+       ("#define VR_MESSAGE	VIA_KERNEL_TRANSFER", "#define VR_MESSAGE	BIT(20)"))
