@@ -37,6 +37,7 @@ import polling
 import rdma
 import rdma_beside
 import rdma_harm
+import rdma_nfs
 import rdma_own
 import registers
 import regress
@@ -414,6 +415,11 @@ IN_GUESTS = [
         rxe=(0, "rxe", ["a disk", "a file"], 32, 5)),
     row("verbs: NVMe with shared receives, {depth} in flight, {nic}",
         rdma.nvme_shared, "net depth connects", verbs=(0, 32, 3)),
+    row("verbs: {files} files by NFS over {kind}, {nic}", rdma_nfs.tree,
+        "net kind files", verbs=[(0, "via", 20000), (0, "tcp", 1000)]),
+    row("verbs: NFS over {kind}, its server starts {times} times, {nic}",
+        rdma_nfs.restarted, "net kind times",
+        verbs=(0, ["via", "tcp"], 3)),
     row("names by frames, {nic}", conform.names, "net",
         stock=2, newer=0, all=EACH),
     row("ends of programs, one machine", samples.ends_here, at="stock all"),

@@ -31,6 +31,8 @@ PACKAGES = {
     "mokutil": "named for machines with Secure Boot",
     "systemd": "Debian's own",
     "iputils-ping": "Debian's own",
+    "nfs-kernel-server": "unpacked for guests, labkit/unpacked.py",
+    "nfs-common": "unpacked for guests, labkit/unpacked.py",
     "build-essential": "installed by the line that names it",
     "kexec-tools": "named as something to try on a real machine",
     "tcpdump": "named as an example of a packet socket",
