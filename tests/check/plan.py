@@ -37,6 +37,7 @@ import polling
 import rdma
 import rdma_beside
 import rdma_harm
+import rdma_iser
 import rdma_nfs
 import rdma_own
 import registers
@@ -420,6 +421,9 @@ IN_GUESTS = [
     row("verbs: NFS over {kind}, its server starts {times} times, {nic}",
         rdma_nfs.restarted, "net kind times",
         verbs=(0, ["via", "tcp"], 3)),
+    row("verbs: {amount} files on a disk by iSCSI over {kind}, {nic}",
+        rdma_iser.files, "net kind amount",
+        verbs=[(0, "via", 2000), (0, "tcp", 300)]),
     row("names by frames, {nic}", conform.names, "net",
         stock=2, newer=0, all=EACH),
     row("ends of programs, one machine", samples.ends_here, at="stock all"),

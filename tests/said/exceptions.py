@@ -21,6 +21,7 @@ COMMANDS = {
     "modprobe": "kmod", "mpirun": "openmpi-bin", "netem": "iproute2", "ping": "iputils-ping",
     "pkg-config": "pkg-config", "systemctl": "systemd",
     "systemd-run": "systemd", "tcpdump": "tcpdump", "tc": "iproute2",
+    "iscsiadm": "open-iscsi",
     "nvme": "nvme-cli", "rdma": "iproute2", "wg": "wireguard-tools",
 }
 PACKAGES = {
@@ -33,6 +34,7 @@ PACKAGES = {
     "iputils-ping": "Debian's own",
     "nfs-kernel-server": "unpacked for guests, labkit/unpacked.py",
     "nfs-common": "unpacked for guests, labkit/unpacked.py",
+    "open-iscsi": "unpacked for guests, labkit/unpacked.py",
     "build-essential": "installed by the line that names it",
     "kexec-tools": "named as something to try on a real machine",
     "tcpdump": "named as an example of a packet socket",
@@ -53,6 +55,7 @@ NAMES = {
     "libsiw": "a library of rdma-core's",
     "ibv_rc_pingpong": "a program of ibverbs-utils",
     "/dev/nvme0n1": "made by a line of the same block",
+    "/dev/sda": "made by a line of the same block",
     "network-online.target": "systemd's",
     "-icount": "QEMU's",
     "/etc/dkms/framework.conf": "a file of package dkms",

@@ -254,14 +254,14 @@ DISK = "/sys/kernel/config/nullb/nullb0"
 MEBIBYTES = 24
 
 
-def disk_of(node, what):
+def disk_of(node, what, mebibytes=MEBIBYTES):
     """A disk in the memory of a node, empty."""
     if what == "a file":
-        node.sh(f"rm -f /dev/shm/disk; truncate -s {MEBIBYTES}M /dev/shm/disk")
+        node.sh(f"rm -f /dev/shm/disk; truncate -s {mebibytes}M /dev/shm/disk")
         return "/dev/shm/disk"
     node.sh("modprobe configfs; modprobe null_blk nr_devices=0; "
             "mount -t configfs configfs /sys/kernel/config 2>/dev/null; "
-            f"mkdir {DISK} && cd {DISK} && echo {MEBIBYTES} >size && "
+            f"mkdir {DISK} && cd {DISK} && echo {mebibytes} >size && "
             "echo 1 >memory_backed && echo 1 >power")
     return "/dev/nullb0"
 

@@ -17,6 +17,7 @@ from .kernels import Apt, download
 
 SETS = {
     "nfs": ("nfs-kernel-server", "nfs-common"),
+    "iscsi": ("open-iscsi",),
 }
 
 
