@@ -15,8 +15,10 @@ from runner import StepFailed
 TARGET = os.path.join(ROOT, "tools/demo/iser-target")
 HERE = "/mnt/iser"
 MEBIBYTES = 96
-# The disk, as iscsi names it; empty while there is none.
-SEEN = "ls /sys/class/iscsi_session/*/device/target*/*/block"
+# The disk's name; an error while there is none.
+SEEN = "ls /sys/class/scsi_disk/*/device/block"
+# LIO loads all its kinds of disks.
+LIO = "target_core_iblock target_core_file target_core_pscsi target_core_user"
 
 
 @contextlib.contextmanager
@@ -30,9 +32,7 @@ def served(session, kind, net):
         yield disk
     finally:
         two.run(f"{TARGET} --end; echo 0 >{DISK}/power; rmdir {DISK}", 60)
-    # LIO has loaded all its kinds of disks.
-    two.sh("modprobe -r ib_isert iscsi_target_mod target_core_iblock "
-           "target_core_file target_core_pscsi target_core_user null_blk && "
+    two.sh(f"modprobe -r ib_isert iscsi_target_mod {LIO} null_blk && "
            "! grep -E '^(ib_isert|target_core_mod) ' /proc/modules", 60)
 
 
@@ -78,21 +78,28 @@ def logged_in(session, kind, net):
 
 
 def files(session, net, kind, amount):
+    """By iSCSI: see on_a_disk()."""
+    with device(session, kind, net, pooled=True), \
+            served(session, kind, net) as disk, initiator(session):
+        on_a_disk(session, kind, net, amount, disk,
+                  lambda: logged_in(session, kind, net))
+
+
+def on_a_disk(session, kind, net, amount, disk, attached):
     """A file system on node 2's disk, made by node 1: a tree is copied there,
-    and read again after another login; the bytes of both ends are the same."""
+    and read again after another login, `attached`; the bytes of both ends are
+    the same."""
     needed("mkfs.ext4")
     one, two = session.lab.nodes
     size, wanted = made(session, amount)
     limit = (LIMIT + amount // 20) * session.slow
-    with device(session, kind, net, pooled=True), \
-            carried(session, kind, net, 2 * size), \
-            served(session, kind, net) as disk, initiator(session):
-        with logged_in(session, kind, net) as here:
+    with carried(session, kind, net, 2 * size):
+        with attached() as here:
             session.run(one, f"mkfs.ext4 -q {here} && mkdir -p {HERE} && "
                         f"mount {here} {HERE}", limit)
             session.run(one, f"cp -a {COPY} {HERE}/tree && umount {HERE}",
                         limit)
-        with logged_in(session, kind, net) as here:
+        with attached() as here:
             session.run(one, f"mount -r {here} {HERE}", limit)
             found = tree_sum(session, one, f"{HERE}/tree", amount)
             session.run(one, f"umount {HERE} && fsck.ext4 -fn {here}", limit)
