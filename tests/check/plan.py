@@ -40,6 +40,7 @@ import rdma_harm
 import rdma_iser
 import rdma_nfs
 import rdma_own
+import rdma_srp
 import registers
 import regress
 import rights
@@ -424,6 +425,8 @@ IN_GUESTS = [
     row("verbs: {amount} files on a disk by iSCSI over {kind}, {nic}",
         rdma_iser.files, "net kind amount",
         verbs=[(0, "via", 2000), (0, "tcp", 300)]),
+    row("verbs: {amount} files on a disk by SRP, {nic}", rdma_srp.files,
+        "net kind amount", verbs=(0, "via", 2000)),
     row("names by frames, {nic}", conform.names, "net",
         stock=2, newer=0, all=EACH),
     row("ends of programs, one machine", samples.ends_here, at="stock all"),

@@ -56,6 +56,7 @@ NAMES = {
     "ibv_rc_pingpong": "a program of ibverbs-utils",
     "/dev/nvme0n1": "made by a line of the same block",
     "/dev/sda": "made by a line of the same block",
+    "/sys/class/infiniband_srp/srp-via0-1/add_target": "ib_srp's",
     "network-online.target": "systemd's",
     "-icount": "QEMU's",
     "/etc/dkms/framework.conf": "a file of package dkms",

@@ -137,7 +137,8 @@ class Project:
                 glob.glob(self.path("build/via*")) + \
                 [self.path("tools/via-bind"), self.path("tools/lab/lab"),
                  self.path("tools/demo/nvme-target"),
-                 self.path("tools/demo/iser-target")]:
+                 self.path("tools/demo/iser-target"),
+                 self.path("tools/demo/srp-target")]:
             if os.access(path, os.X_OK) and os.path.isfile(path) and \
                     not path.endswith(".so"):
                 found[os.path.basename(path)] = [path, "--help"]

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""SCSI over RDMA (SRP): the kernel's target (LIO) and its initiator, on a
+verbs device."""
+
+import contextlib
+import os
+
+from labkit.base import ROOT
+from rdma import DISK, LIMIT, device, disk_of
+from rdma_iser import LIO, MEBIBYTES, SEEN, on_a_disk
+
+TARGET = os.path.join(ROOT, "tools/demo/srp-target")
+
+
+@contextlib.contextmanager
+def served(session, dev):
+    """A disk of node 2 for others: its path there, and its names."""
+    two = session.lab.nodes[1]
+    disk = disk_of(two, "a disk", MEBIBYTES)
+    names = session.run(two, f"{TARGET} {disk} {dev}").out
+    try:
+        yield disk, names.strip()
+    finally:
+        two.run(f"{TARGET} --end; echo 0 >{DISK}/power; rmdir {DISK}", 60)
+    two.sh(f"modprobe -r ib_srpt {LIO} null_blk && "
+           "! grep -E '^(ib_srpt|target_core_mod) ' /proc/modules", 60)
+
+
+@contextlib.contextmanager
+def added(session, dev, net, names):
+    """Node 1 has that disk meanwhile: the name here."""
+    one = session.lab.nodes[0]
+    session.run(one, f"echo {names},dest=10.{net}.0.2:5555 "
+                f">/sys/class/infiniband_srp/srp-{dev}-1/add_target",
+                LIMIT * session.slow)
+    try:
+        session.wait_until(one, SEEN, "no disk appears")
+        yield "/dev/" + one.sh(SEEN).out.split()[-1]
+    finally:
+        session.run(one, "echo 1 >/sys/class/srp_remote_ports/*/delete",
+                    LIMIT * session.slow, status=None)
+    session.wait_until(one, f"! {SEEN}", "the disk outlives its end")
+
+
+def files(session, net, kind, amount):
+    """See on_a_disk()."""
+    one = session.lab.nodes[0]
+    with device(session, kind, net, pooled=True) as dev:
+        with served(session, dev) as (disk, names):
+            one.sh("modprobe -a ib_srp sd_mod ext4", 60)
+            on_a_disk(session, kind, net, amount, disk,
+                      lambda: added(session, dev, net, names))
+            one.sh("modprobe -r ib_srp", 60)
