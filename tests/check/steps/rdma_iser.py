@@ -8,7 +8,8 @@ import os
 from common import serving
 from labkit import unpacked
 from labkit.base import ROOT
-from rdma import DISK, LIMIT, carried, device, disk_of, needed, sum_of
+from rdma import (DISK, LIMIT, carried, device, disk_of, fio, needed,
+                  sum_of)
 from rdma_nfs import COPY, made, tree_sum
 from runner import StepFailed
 
@@ -86,15 +87,17 @@ def files(session, net, kind, amount):
 
 
 def on_a_disk(session, kind, net, amount, disk, attached):
-    """A file system on node 2's disk, made by node 1: a tree is copied there,
-    and read again after another login, `attached`; the bytes of both ends are
-    the same."""
-    needed("mkfs.ext4")
+    """Node 2's disk, written and verified by node 1; then a file system: a
+    tree is copied there, and read again after another login, `attached`; the
+    bytes of both ends are the same."""
+    needed("fio", "mkfs.ext4")
     one, two = session.lab.nodes
     size, wanted = made(session, amount)
     limit = (LIMIT + amount // 20) * session.slow
     with carried(session, kind, net, 2 * size):
         with attached() as here:
+            session.run(one, fio(here, 32, "--do_verify=1"),
+                        2 * LIMIT * session.slow)
             session.run(one, f"mkfs.ext4 -q {here} && mkdir -p {HERE} && "
                         f"mount {here} {HERE}", limit)
             session.run(one, f"cp -a {COPY} {HERE}/tree && umount {HERE}",

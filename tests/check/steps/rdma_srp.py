@@ -28,11 +28,14 @@ def served(session, dev):
 
 @contextlib.contextmanager
 def added(session, dev, net, names):
-    """Node 1 has that disk meanwhile: the name here."""
+    """Node 1 has that disk meanwhile: the name here.  The one before it, whose
+    end nothing tells, is there for a moment longer than its disk."""
     one = session.lab.nodes[0]
-    session.run(one, f"echo {names},dest=10.{net}.0.2:5555 "
-                f">/sys/class/infiniband_srp/srp-{dev}-1/add_target",
-                LIMIT * session.slow)
+    add = f"echo {names},dest=10.{net}.0.2:5555 " \
+        f">/sys/class/infiniband_srp/srp-{dev}-1/add_target"
+    session.run(one, f"until why=$({{ {add}; }} 2>&1); do case $why in "
+                "*'File exists'*) sleep 0.2 ;; *) echo $why; exit 1 ;; "
+                "esac; done", LIMIT * session.slow)
     try:
         session.wait_until(one, SEEN, "no disk appears")
         yield "/dev/" + one.sh(SEEN).out.split()[-1]
