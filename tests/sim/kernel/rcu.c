@@ -124,10 +124,12 @@ void sim_kfree_rcu(struct rcu_head *head, size_t off)
 
 void synchronize_rcu(void)
 {
-	u64 when = ++order;
+	u64 when;
 
 	might_sleep();
+	/* Who begins to read behind this finds what was stored before. */
 	sim_drain();
+	when = ++order;
 	sim_self->graces++;
 	while (readers_before(when))
 		sim_block(&sync_waiters);
