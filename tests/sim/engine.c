@@ -587,6 +587,7 @@ void sim_visit(void);
 void sim_visit(void)
 {
 	int32_t most = sim_config.lock_visits ?: SIM_LOCK_VISITS;
+	uint32_t kept = sim_config.kept_visits ?: SIM_KEPT;
 	struct sim_ctx *self = sim_self;
 
 	if (!self)
@@ -594,9 +595,9 @@ void sim_visit(void)
 	if (++self->visits > SIM_VISITS)
 		sim_fail("%s visits more than %u with bottom halves off",
 			 self->name, SIM_VISITS);
-	if (!self->softirq && ++self->kept > SIM_KEPT)
+	if (!self->softirq && ++self->kept > kept)
 		sim_fail("%s visits more than %u and keeps its CPU",
-			 self->name, SIM_KEPT);
+			 self->name, kept);
 	if (self->nheld && ++self->held_visits[self->nheld - 1] > most)
 		sim_fail("%s visits more than %d while it holds one lock",
 			 self->name, most);

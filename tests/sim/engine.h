@@ -134,6 +134,7 @@ struct sim_config {
 	uint32_t step_ns;		/* virtual time of a step */
 	bool coarse;			/* plain accesses are no steps */
 	int32_t lock_visits;		/* 0: SIM_LOCK_VISITS */
+	uint32_t kept_visits;		/* 0: SIM_KEPT */
 };
 
 extern struct sim_config sim_config;
