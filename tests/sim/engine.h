@@ -135,6 +135,7 @@ struct sim_config {
 	bool coarse;			/* plain accesses are no steps */
 	int32_t lock_visits;		/* 0: SIM_LOCK_VISITS */
 	uint32_t kept_visits;		/* 0: SIM_KEPT */
+	bool keys_collide;		/* jhash() of each is the same */
 };
 
 extern struct sim_config sim_config;

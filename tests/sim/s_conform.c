@@ -118,6 +118,7 @@ static void lo(void)
 {
 	struct conform c = { .device = "via_lo", .verbose = sim_verbose };
 
+	sim_config.keys_collide = sim_dice(2);
 	c.test = chosen();
 	conform_name(c.test, name, sizeof(name));
 	run_test(&c, &c);
