@@ -133,11 +133,15 @@ def bridged(session, messages):
     """Through a bridge: the stack makes frames of them where it must."""
     node = session.lab.nodes[0]
     node.sh("modprobe -qa sch_tbf sch_netem; true")
+    debug = session.lab.kernel.name.startswith("debug")
     with pair(session) as bridge:
         if not bridge:
             raise Skipped("this kernel has no bridges")
         there = node.sh("cat /sys/class/net/vb/address").out.strip()
         for what, (begin, holds) in BEHIND.items():
+            if "tbf" in begin and debug:
+                session.check.note(f"not behind {what}: this kernel has no tbf")
+                continue
             node.sh(begin)
             did = stress(session, there, messages)
             need(did["tx_trains"] and holds(did), f"behind {what}", did)
