@@ -18,6 +18,7 @@ static struct {
 	struct prog_nic n;
 	bool soon;			/* they come about when it ends */
 	bool begun, arrived, others_done, ended, over;
+	bool busy;			/* a thread calls until the handle has ended */
 } w;
 
 static bool come(void *arg)
@@ -50,6 +51,18 @@ static void late(void *arg)
 	w.over = true;
 }
 
+/* A call at each moment, until the handle has ended. */
+static void busy(void *arg)
+{
+	struct prog_cq c;
+
+	while (!prog_cq(&c, &w.n, 16)) {
+		prog_cq_destroy(&c);
+		sim_sleep(100);
+	}
+	w.busy = false;
+}
+
 /* Calls of each kind, beside the one that waits. */
 static void others(void *arg)
 {
@@ -71,13 +84,18 @@ static void others(void *arg)
 	w.others_done = true;
 	while (!w.ended)
 		sim_sleep(100000);
+	w.busy = w.end == SHUT && sim_dice(2);
+	if (w.busy) {
+		sim_thread(w.proc, "busy", busy, NULL);
+		sim_sleep(sim_dice(50000));
+	}
 	if (w.end == SHUT)
 		sim_ioctl(w.n.file, VIA_IOC_SHUTDOWN, NULL);
 	if (w.end == UNMAPPED) {
 		sim_munmap(w.n.ctl);
 		w.n.ctl = NULL;
 	}
-	while (w.end != KILLED && !w.over)
+	while (w.end != KILLED && (!w.over || w.busy))
 		sim_sleep(100000);
 	/* A handle that has ended has no memory, while its file is open. */
 	if (w.end == SHUT || w.end == UNMAPPED) {
