@@ -10,7 +10,8 @@ another test finds, or none, with the reason.  What found a mutant the last
 time (tests/mutation/found.txt) is tried first; --write brings that up to date,
 and docs/notes/defects.md, the table of the defects that there once were.
 
-make mutation-sim runs all, tests/mutation/sim.py NAME... those.
+make mutation-sim runs all, tests/mutation/sim.py NAME... those, and with
+--since COMMIT those of files that a change has touched.
 """
 
 import argparse
@@ -71,6 +72,16 @@ def chosen(names):
             if m.path.startswith(SIDES) or m.on == "sim"]
     return sorted(some, key=lambda m: (not m.defect,
                                        zlib.crc32(m.name.encode())))
+
+
+def changed(some, commit):
+    """Those in files that have changed since a commit."""
+    done = subprocess.run(["git", "-C", ROOT, "diff", "--name-only", commit],
+                          text=True, capture_output=True)
+    if done.returncode:
+        raise ValueError(done.stderr.strip())
+    files = set(done.stdout.split())
+    return [m for m in some if m.path in files]
 
 
 def noted(path):
@@ -334,6 +345,10 @@ def main():
                         help="of each scenario in the long look (3)")
     parser.add_argument("--defects", action="store_true",
                         help="defects of old, those that are in found.txt")
+    parser.add_argument("--since", metavar="COMMIT",
+                        help="of files that have changed since then")
+    parser.add_argument("--list", action="store_true",
+                        help="only their names")
     parser.add_argument("--anew", action="store_true",
                         help="do not begin with what found it the last time")
     parser.add_argument("--write", action="store_true",
@@ -351,8 +366,17 @@ def main():
                       if m.defect and m.name in found_before()]
     try:
         todo = chosen(args.names)
+        if args.since:
+            todo = changed(todo, args.since)
     except ValueError as why:
         parser.error(str(why))
+    if args.list:
+        for mutant in todo:
+            print(mutant.name)
+        return 0
+    if not todo:
+        print("0 passed, 0 failed")
+        return 0
     subprocess.run(["make", "-s", "-C", ROOT, "sim"], check=True)
     trees = [Tree(i).prepare() for i in range(min(args.jobs, len(todo)))]
     results = work(trees, todo, args)
@@ -361,7 +385,7 @@ def main():
     if args.write:
         write_found(results)
         defects_table.write(found_before(), survivors())
-    wrong = verdict(results, not args.names)
+    wrong = verdict(results, not args.names and not args.since)
     for line in wrong:
         print(f"FAILED {line}")
     print(f"{len(results) - len(wrong)} passed, {len(wrong)} failed")

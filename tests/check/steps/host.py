@@ -66,6 +66,9 @@ def all_apply(check):
     for mutant in mutants.MUTANTS:
         plant.plant(mutant)
     check.write(f"{len(mutants.MUTANTS)} mutants apply")
+    if os.path.exists(os.path.join(ROOT, ".git")):
+        check.host([os.path.join(ROOT, "tests/mutation/sim.py"), "--since",
+                    "HEAD", "--list"], 60)
 
 
 def simulated(check, *which):
