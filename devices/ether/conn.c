@@ -206,22 +206,25 @@ static void start_attempt(struct via_ether_vi *ev, enum via_ether_phase phase)
 	via_ether_attempt_begin(ev);
 }
 
-/* No frame is longer than that.  Both queue locks held. */
-static void fit_segments(struct via_ether_vi *ev, u32 mtu)
+/*
+ * No frame is longer than the peer, our interface and the path between them take.
+ * Both queue locks held.
+ */
+static void fit_segments(struct via_ether_vi *ev)
 {
-	mtu = min(mtu, READ_ONCE(ev->peer->path)) - ev->conn.seal_len;
+	u32 mtu = min3(ev->conn.mtu, own_mtu(ev->nic),
+		       READ_ONCE(ev->peer->path)) - ev->conn.seal_len;
+
 	ev->conn.seg_send = mtu - VIA_WIRE_SEND_HDR;
 	ev->conn.seg_write = mtu - VIA_WIRE_WRITE_HDR;
 }
 
 void via_ether_update_mtu(struct via_ether_vi *ev)
 {
-	u32 mtu = READ_ONCE(ev->nic->mtu);
-
 	if (ev->conn.phase < VIA_PHASE_ACCEPT)
 		return;
-	if (mtu >= VIA_WIRE_MTU_MIN)
-		fit_segments(ev, min(mtu, ev->conn.mtu));
+	if (READ_ONCE(ev->nic->mtu) >= VIA_WIRE_MTU_MIN)
+		fit_segments(ev);
 	else if (ev->conn.phase == VIA_PHASE_CONNECTED)
 		via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_MTU_REDUCED);
 	else
@@ -255,7 +258,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->conn.remote_id = vi;
 	ev->conn.remote_cookie = cookie;
 	ev->conn.mtu = mtu;
-	fit_segments(ev, min(mtu, own_mtu(ev->nic)));
+	fit_segments(ev);
 	ev->conn.dma_from = via_ether_dma_from(ev);
 	via_win_init(&ev->snd.win, ev->conn.first_seq,
 		     min(frames, via_ether_window));
@@ -395,7 +398,7 @@ void via_ether_stands(struct via_ether_vi *ev)
 	ev->conn.phase = VIA_PHASE_CONNECTED;
 	via_peer_join(ev);
 	/* The path may have got another MTU since set_remote(). */
-	fit_segments(ev, min(ev->conn.mtu, own_mtu(ev->nic)));
+	fit_segments(ev);
 }
 
 /*

@@ -243,16 +243,16 @@ END = "devices/ether/end.c"
 PEER = "devices/ether/peer.c"
 mutant("mtu-of-peer-alone", CONN, "sim", "",
        "frames are longer than our own interface takes",
-       ("	fit_segments(ev, min(ev->conn.mtu, own_mtu(ev->nic)));",
-        "	fit_segments(ev, ev->conn.mtu);"))
+       ("min3(ev->conn.mtu, own_mtu(ev->nic),", "min(ev->conn.mtu,"))
 mutant("mtu-of-the-beginning", CONN, "sim", "",
        "frames are as long as the interface took when they were agreed upon",
        ("		via_ether_update_mtu(ev);\n", "		(void)ev;\n"),
        sim="time")
 mutant("mtu-for-ever-less", CONN, "sim", "",
        "an MTU that is raised again has no effect on what stands",
-       ("		fit_segments(ev, min(mtu, ev->conn.mtu));\n",
-        "		fit_segments(ev, ev->conn.mtu = min(mtu, ev->conn.mtu));\n"), sim="time")
+       ("		fit_segments(ev);\n",
+        "		ev->conn.mtu = min(own_mtu(ev->nic), ev->conn.mtu),\n"
+        "		fit_segments(ev);\n"), sim="time")
 mutant("mtu-of-resent", "devices/ether/send.c", "sim", "",
        "what is sent again is longer than the interface takes by now",
        ("		if (unlikely(too_long(ev, rec, d))) {",
@@ -675,8 +675,8 @@ mutant("request-lost-session", "devices/ether/admit.c", "sim", "",
        sim="hostile time")
 mutant("auth-too-long", CONN, "sim", "",
        "frames with authenticators are longer than the wire takes",
-       (", READ_ONCE(ev->peer->path)) - ev->conn.seal_len;\n",
-        ", READ_ONCE(ev->peer->path));\n"), sim="hostile")
+       ("READ_ONCE(ev->peer->path)) - ev->conn.seal_len;\n",
+        "READ_ONCE(ev->peer->path));\n"), sim="hostile")
 mutant("key-kept-broken", ALLOW, "sim", "",
        "connections end when the list is written with the same key",
        ("		if (old && !memcmp(", "		if (false && !memcmp("),
@@ -1074,7 +1074,8 @@ mutant("path-not-told", "devices/ether/path.c", "sim", "",
        ("	some = peer->vis.n;\n", "	some = false;\n"), sim="time")
 mutant("path-missed", CONN, "sim", "",
        "a connection that stands later goes by what the path was",
-       ("	fit_segments(ev, min(ev->conn.mtu, own_mtu(ev->nic)));\n", ""), sim="time")
+       ("since set_remote(). */\n	fit_segments(ev);\n",
+        "since set_remote(). */\n"), sim="time")
 mutant("tries-early", CONN, "sim", "",
        "each tick looks at each attempt to connect",
        ("	return now + max(left, 1L);\n",
