@@ -57,6 +57,12 @@ struct conn *end_conn(struct end *e, uint32_t n, struct answer *a);
 /* Of memory that is deregistered there is no key; a skewed 0 is none. */
 bool end_segments(struct end *e, const struct work *w, struct ibv_sge *s);
 
+/* Of calls that return an errno, or its negative: the negative. */
+static inline int end_rc(int rc)
+{
+	return rc < 0 ? rc : -rc;
+}
+
 /* The fd becomes readable within ms. */
 bool end_wait(int fd, uint32_t ms);
 

@@ -52,8 +52,7 @@ static void post_list(const struct order *o, struct conn *c,
 		w[i].opcode = o->work.opcode;
 		w[i].send_flags = o->work.flags;
 	}
-	a->rc = ibv_post_send(c->id->qp, w, &bad);
-	a->rc = a->rc < 0 ? a->rc : -a->rc;
+	a->rc = end_rc(ibv_post_send(c->id->qp, w, &bad));
 	a->n = a->rc ? 0 : o->n;
 	free(w);
 }
@@ -97,7 +96,7 @@ static void post(struct end *e, const struct order *o, struct conn *c,
 	}
 	a->n = i - !!rc;
 	/* Libraries differ in the sign. */
-	a->rc = rc < 0 ? rc : -rc;
+	a->rc = end_rc(rc);
 }
 
 /* Until there are n, or ms without one more. */
@@ -190,9 +189,7 @@ bool end_queue(struct end *e, const struct order *o, struct answer *a)
 		state(c, a);
 		break;
 	default:
-		a->rc = -ibv_modify_qp(c->id->qp, &attr, IBV_QP_STATE);
-		if (a->rc > 0)
-			a->rc = -a->rc;
+		a->rc = end_rc(ibv_modify_qp(c->id->qp, &attr, IBV_QP_STATE));
 	}
 	return true;
 }

@@ -1,41 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Shared receive queues; and their ring as a program of bad faith writes it. */
 #include "end.h"
+#include "maps.h"
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/siw-abi.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-/* Where this process has mapped something of the device. */
-static unsigned int maps(uint8_t **at, unsigned int most)
-{
-	FILE *f = fopen("/proc/self/maps", "r");
-	unsigned long from;
-	unsigned int n = 0;
-	char line[512];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (strstr(line, "/dev/infiniband/uverbs") && n < most &&
-		    sscanf(line, "%lx-", &from) == 1)
-			at[n++] = (uint8_t *)from;
-	if (f)
-		fclose(f);
-	return n;
-}
-
 /* The one that was not there before; NULL: the device shares no ring. */
-static void *new_map(uint8_t **before, unsigned int n)
+static void *new_map(const struct map *before, unsigned int n)
 {
-	uint8_t *now[DEVICE_MAPS];
-	unsigned int i, j, m = maps(now, DEVICE_MAPS);
+	struct map now[DEVICE_MAPS];
+	unsigned int i, j, m = device_maps(now, DEVICE_MAPS);
 
 	for (i = 0; i < m; i++) {
-		for (j = 0; j < n && before[j] != now[i]; j++)
+		for (j = 0; j < n && before[j].bytes != now[i].bytes; j++)
 			;
 		if (j == n)
-			return now[i];
+			return now[i].bytes;
 	}
 	return NULL;
 }
@@ -45,7 +27,7 @@ static void new_srq(struct end *e, const struct order *o, struct answer *a)
 	struct ibv_srq_init_attr init = {
 		.attr = { .max_wr = o->n, .max_sge = 4 },
 	};
-	uint8_t *before[DEVICE_MAPS];
+	struct map before[DEVICE_MAPS];
 	unsigned int i, n;
 
 	for (i = 1; i < MAX_SRQS && e->srq[i].srq; i++)
@@ -53,7 +35,7 @@ static void new_srq(struct end *e, const struct order *o, struct answer *a)
 	a->rc = -ENFILE;
 	if (i == MAX_SRQS || o->pd >= MAX_PDS || !e->pd[o->pd])
 		return;
-	n = maps(before, DEVICE_MAPS);
+	n = device_maps(before, DEVICE_MAPS);
 	e->srq[i].srq = ibv_create_srq(e->pd[o->pd], &init);
 	a->rc = e->srq[i].srq ? 0 : -errno;
 	if (a->rc)
@@ -96,15 +78,14 @@ static void post(struct shared *s, const struct order *o, struct ibv_sge *sge,
 		rc = ibv_post_srq_recv(s->srq, &w, &bad);
 		a->n += !rc;
 	}
-	a->rc = rc < 0 ? rc : -rc;
+	a->rc = end_rc(rc);
 }
 
 static void modify(struct shared *s, const struct order *o, struct answer *a)
 {
 	struct ibv_srq_attr attr = { .max_wr = o->n, .srq_limit = o->n };
-	int rc = ibv_modify_srq(s->srq, &attr, o->flags);
 
-	a->rc = rc < 0 ? rc : -rc;
+	a->rc = end_rc(ibv_modify_srq(s->srq, &attr, o->flags));
 }
 
 /* By the call itself: libsiw has no function for it. */
@@ -157,8 +138,7 @@ bool end_srq(struct end *e, const struct order *o, struct answer *a)
 		query(s, a);
 		break;
 	default:
-		a->rc = ibv_destroy_srq(s->srq);
-		a->rc = a->rc < 0 ? a->rc : -a->rc;
+		a->rc = end_rc(ibv_destroy_srq(s->srq));
 		if (!a->rc)
 			s->srq = NULL;
 	}

@@ -7,12 +7,12 @@
  * does not tell.
  */
 #include "fuzz.h"
+#include "maps.h"
 #include "pair.h"
 #include <errno.h>
 #include <pthread.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/siw-abi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,16 +23,11 @@
 #define MEM		(256u << 10)
 #define WRS		32	/* entries of a queue: each has pages of its own */
 
-struct map {
-	uint8_t *bytes;
-	size_t len;
-	bool gone;
-};
-
 struct state {
 	struct dice d;
 	struct pair p;
 	struct map map[MAX_MAPS];
+	bool gone[MAX_MAPS];
 	unsigned int n_maps;
 	volatile bool stop;
 	bool qp_gone[2], cq_gone[2];
@@ -40,32 +35,15 @@ struct state {
 	unsigned int next[MAX_MAPS];	/* of each map, as a queue of requests */
 };
 
-static void find_maps(struct state *s)
-{
-	FILE *f = fopen("/proc/self/maps", "r");
-	unsigned long from, to;
-	char line[512];
-
-	while (f && fgets(line, sizeof(line), f) && s->n_maps < MAX_MAPS) {
-		if (!strstr(line, "/dev/infiniband/uverbs") ||
-		    sscanf(line, "%lx-%lx", &from, &to) != 2)
-			continue;
-		s->map[s->n_maps++] = (struct map){ (uint8_t *)from,
-						    to - from, false };
-	}
-	if (f)
-		fclose(f);
-}
-
 /* A mapping that is still there. */
 static struct map *some_map(struct state *s, struct dice *d)
 {
-	struct map *m;
+	unsigned int i;
 
 	if (!s->n_maps)
 		return NULL;
-	m = &s->map[draw(d, s->n_maps)];
-	return m->gone ? NULL : m;
+	i = draw(d, s->n_maps);
+	return s->gone[i] ? NULL : &s->map[i];
 }
 
 static uint32_t some_key(struct state *s, bool remote)
@@ -274,7 +252,7 @@ static void unmap(struct state *s)
 	if (!m)
 		return;
 	/* The other thread writes there: it is to be ready for that. */
-	m->gone = true;
+	s->gone[m - s->map] = true;
 	munmap(m->bytes, m->len);
 }
 
@@ -427,7 +405,7 @@ void rings_round(const char *near, const char *far, uint64_t seed,
 	q.srq = s.srq = once_in(&s.d, 3);
 	if (!pair_open(&s.p, near, far, &q, MEM))
 		_exit(3);
-	find_maps(&s);
+	s.n_maps = device_maps(s.map, MAX_MAPS);
 	racing = !once_in(&s.d, 3) && !pthread_create(&t, NULL, racer, &s);
 	while (steps--)
 		step(&s);
