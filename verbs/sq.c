@@ -10,9 +10,9 @@
  *  3. LOCAL_INV also waits until no request before it names its key in a segment: then
  *     the queue is held, and the completion that frees it rings.
  *  4. At most as many entries are under way as the ring has, so that completions fit
- *     into a CQ made for the queue, and no more than the agent takes.  The agent asks
- *     again when it has loaded what it got; where it got nothing, since all that is
- *     under way is local or loaded, the queue is held.
+ *     into a CQ made for the queue, and no more than the agent takes.  The agent scans
+ *     again when it has loaded the entries of a scan.  If a scan found no room, the
+ *     queue is held: each entry under way is local or loaded, and a completion rings.
  *  5. The agent's lock of the queue is the only one: hooks run under it, and a flush
  *     takes it.
  *  6. libsiw rings unless the entry before its own is still VALID.  So VALID is cleared,

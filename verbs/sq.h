@@ -34,7 +34,7 @@ struct vr_wr {
  * struct vr_sq - a send queue
  * @buf:	constant: @ring
  * @ring:	constant: entries; of a program, its memory
- * @wrs:	queue lock: copies of what is under way
+ * @wrs:	queue lock: copies of the entries that are under way
  * @mask:	constant: entries - 1
  * @copies:	constant: room in @wrs - 1
  * @cq:		constant

@@ -2,12 +2,12 @@
 /*
  * Shared receive queues.
  *
- *  1. A queue pair takes an entry when a message has come and needs it, never before:
- *     what it has not taken stays there for the others.  So one that ends gives nothing
- *     back; the one entry that it may have completes flushed, in its own queue.
+ *  1. A queue pair takes an entry when a message has come and needs it, never before.
+ *     All other entries stay for the other queue pairs.  A queue pair that ends gives
+ *     nothing back: the one entry that it may have completes flushed, in its own queue.
  *  2. An entry is copied once, when it is taken, under the queue's lock; its VALID is
- *     cleared behind that.  The ring may be a program's memory, in which VALID comes
- *     and goes at will: place and order of what is taken are the kernel's.
+ *     cleared behind that.  The ring may be a program's memory, in which VALID
+ *     may change at any time: which entry is taken, and when, is the kernel's decision.
  *  3. Entries are posted in the order of the ring.  So there are as many as the limit
  *     if the one is VALID that lies so far behind the oldest: no count is kept of what
  *     a program posts without a call.

@@ -135,10 +135,8 @@ class Project:
         found = {}
         for path in glob.glob(self.path("build/tools/*")) + \
                 glob.glob(self.path("build/via*")) + \
-                [self.path("tools/via-bind"), self.path("tools/lab/lab"),
-                 self.path("tools/demo/nvme-target"),
-                 self.path("tools/demo/iser-target"),
-                 self.path("tools/demo/srp-target")]:
+                glob.glob(self.path("tools/demo/*-target")) + \
+                [self.path("tools/via-bind"), self.path("tools/lab/lab")]:
             if os.access(path, os.X_OK) and os.path.isfile(path) and \
                     not path.endswith(".so"):
                 found[os.path.basename(path)] = [path, "--help"]

@@ -128,10 +128,9 @@ static struct sim_config config_of(const struct sim_scenario *s, uint64_t seed)
 	c.weak = h / 1944 % 4 == 3;
 	c.tso = opt.tso_only || (!opt.no_tso && !s->coarse && h / 972 % 2);
 	c.fail_alloc = opt.fail_alloc;
-	if (s->coarse && opt.policy < 0)
-		c.policy = SIM_WALK;
-	/* Two threads of high priority that sleep in turn starve a softirq. */
-	if (s->prompt && opt.policy < 0 && c.policy == SIM_PCT)
+	/* PCT: two threads of high priority that sleep in turn starve a softirq. */
+	if (opt.policy < 0 &&
+	    (s->coarse || (s->prompt && c.policy == SIM_PCT)))
 		c.policy = SIM_WALK;
 	return c;
 }

@@ -127,7 +127,7 @@ void synchronize_rcu(void)
 	u64 when;
 
 	might_sleep();
-	/* Who begins to read behind this finds what was stored before. */
+	/* A reader that begins after this finds what was stored before. */
 	sim_drain();
 	when = ++order;
 	sim_self->graces++;

@@ -142,7 +142,7 @@ static bool send_some(struct group_of_links *g, int i, uint64_t id,
 	return CHECK_EQ(post_send(sender(g, i), &w, 1), 0);
 }
 
-/* Receives go in the order of the queue, whoever takes them. */
+/* Receives go in the order of the queue, whichever queue pair takes them. */
 static void order(void)
 {
 	struct plan p = usual;
@@ -171,7 +171,7 @@ static void order(void)
 	close_group(&g);
 }
 
-/* Full and no fuller: what was refused was not posted. */
+/* A full queue refuses a receive, and does not keep it. */
 static void full(void)
 {
 	struct plan p = usual;
@@ -275,7 +275,7 @@ static void limit(void)
 	close_group(&g);
 }
 
-/* Who finds none ends, is counted and told; the others go on. */
+/* A queue pair that finds none ends, with a count and events; the others go on. */
 static void empty(void)
 {
 	struct plan p = usual;
@@ -441,7 +441,7 @@ static void ring(void)
 	}
 	if (!open_group(&g, &far, 16, &p))
 		return;
-	/* Only what is next in turn counts. */
+	/* Only the next entry of the ring counts. */
 	o.work = work(5, &g.l[0].far.mem, 0, EACH);
 	o.off = 1;
 	o.n = 1;
