@@ -254,30 +254,35 @@ DISK = "/sys/kernel/config/nullb/nullb0"
 MEBIBYTES = 24
 
 
+@contextlib.contextmanager
 def disk_of(node, what, mebibytes=MEBIBYTES):
-    """A disk in the memory of a node, empty."""
+    """A disk in the memory of a node, empty, meanwhile: its path."""
     if what == "a file":
-        node.sh(f"rm -f /dev/shm/disk; truncate -s {mebibytes}M /dev/shm/disk")
-        return "/dev/shm/disk"
-    node.sh("modprobe configfs; modprobe null_blk nr_devices=0; "
-            "mount -t configfs configfs /sys/kernel/config 2>/dev/null; "
-            f"mkdir {DISK} && cd {DISK} && echo {mebibytes} >size && "
-            "echo 1 >memory_backed && echo 1 >power")
-    return "/dev/nullb0"
+        path, remove = "/dev/shm/disk", "rm -f /dev/shm/disk"
+        node.sh(f"{remove}; truncate -s {mebibytes}M {path}")
+    else:
+        path, remove = "/dev/nullb0", f"echo 0 >{DISK}/power; rmdir {DISK}"
+        node.sh("modprobe configfs; modprobe null_blk nr_devices=0; "
+                "mount -t configfs configfs /sys/kernel/config 2>/dev/null; "
+                f"mkdir {DISK} && cd {DISK} && echo {mebibytes} >size && "
+                "echo 1 >memory_backed && echo 1 >power")
+    try:
+        yield path
+    finally:
+        node.run(remove)
 
 
 @contextlib.contextmanager
 def served(session, kind, net, what):
     """A disk of node 2 for others, its path there and the port."""
     two, port = session.lab.nodes[1], 4420
-    disk = disk_of(two, what)
     transport = "tcp" if kind == "tcp" else "rdma"
-    two.sh(f"{TARGET} {disk} 10.{net}.0.2 {port} {transport}")
-    try:
-        yield disk, f"-t {transport} -a 10.{net}.0.2 -s {port} -n mvia"
-    finally:
-        two.run(f"{TARGET} --end {port}", 30)
-        two.run(f"echo 0 >{DISK}/power; rmdir {DISK}; rm -f /dev/shm/disk")
+    with disk_of(two, what) as disk:
+        two.sh(f"{TARGET} {disk} 10.{net}.0.2 {port} {transport}")
+        try:
+            yield disk, f"-t {transport} -a 10.{net}.0.2 -s {port} -n mvia"
+        finally:
+            two.run(f"{TARGET} --end {port}", 30)
     # Nothing holds them any more.
     two.sh(f"modprobe -r nvmet_{transport} nvmet null_blk")
 

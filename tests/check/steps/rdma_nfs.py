@@ -3,66 +3,32 @@
 the same over TCP."""
 
 import contextlib
-import os
 
-from common import GUEST, jobs, serving
-from labkit import unpacked
+from common import jobs, serving
+from labkit import nfs
+from labkit.nfs import EXPORT, HERE
 from rdma import LIMIT, carried, device, needed
+from rdma_files import COPY, made, tree_sum
 from rdma_harm import writes_more
 from runner import StepFailed
 
-TREE = f"python3 {os.path.join(GUEST, 'tree.py')}"
-EXPORT, HERE, COPY = "/srv/nfs", "/mnt/nfs", "/dev/shm/tree"
-NFSD = "/proc/fs/nfsd"
-# Seconds in which clients may take their state back after a restart: the
-# least that nfsd allows.  Usual are 90.
-GRACE = 10
-OPTIONS = {"via": "proto=rdma,port=20049", "rxe": "proto=rdma,port=20049",
-           "tcp": "proto=tcp"}
 MEBIBYTES = 8  # of fio's file
 LARGE = "--bssplit=4k/50:16k/20:128k/20:1m/10"
-
-
-def start(node, kind):
-    """nfsd, which listens to TCP and, where wanted, to RDMA."""
-    node.sh("rpc.nfsd -N 3 4", 60)
-    if kind != "tcp":
-        node.sh(f"echo rdma 20049 >{NFSD}/portlist")
 
 
 @contextlib.contextmanager
 def exported(session, kind, net):
     """A folder in the memory of node 2, for others."""
     two = session.lab.nodes[1]
-    unpacked.install(two, "nfs")
-    two.sh("modprobe -a nfsd rpcrdma; "
-           f"mkdir -p {EXPORT} /run/rpc_pipefs /var/lib/nfs/nfsdcld; "
-           f"mount -t tmpfs -o size=60% tmpfs {EXPORT}; "
-           f"mount -t nfsd nfsd {NFSD}; "
-           "mount -t rpc_pipefs rpc_pipefs /run/rpc_pipefs", 120)
-    # Requests of 1 MiB, which little memory would have it not take.
-    two.sh(f"cp /usr/share/nfs-common/conffiles/nfs.conf /etc; cd {NFSD}; "
-           f"echo {GRACE} >nfsv4leasetime; echo {GRACE} >nfsv4gracetime; "
-           "echo 1048576 >max_block_size")
-    two.sh(f"echo '{EXPORT} 10.{net}.0.0/24(rw,fsid=0,no_root_squash,insecure,"
-           "no_subtree_check)' >/etc/exports; touch /var/lib/nfs/etab "
-           "/var/lib/nfs/rmtab; exportfs -ra")
+    nfs.prepare(two, f"10.{net}.0.0/24")
     try:
-        with serving(session, "rpc.mountd -F -N 2 -N 3", ends=True), \
-                serving(session, "nfsdcld -F", ends=True):
-            session.wait_until(two, "test -e /var/lib/nfs/nfsdcld/main.sqlite",
-                               "nfsdcld keeps no list of clients")
-            start(two, kind)
-            # No client had anything of it before.
-            two.sh(f"grep Y {NFSD}/v4_end_grace || "
-                   f"echo Y >{NFSD}/v4_end_grace")
-            try:
+        with contextlib.ExitStack() as daemons:
+            for daemon in nfs.DAEMONS:
+                daemons.enter_context(serving(session, daemon, ends=True))
+            with nfs.served(two, kind != "tcp"):
                 yield
-            finally:
-                two.run("rpc.nfsd 0; exportfs -ua", 60)
     finally:
-        two.run(f"umount {EXPORT} {NFSD} /run/rpc_pipefs; "
-                "rm -rf /var/lib/nfs/nfsdcld; modprobe -r nfsd rpcrdma", 60)
+        nfs.end(two)
     # Nothing holds them any more.
     two.sh("! grep -E '^(nfsd|rpcrdma) ' /proc/modules")
 
@@ -71,10 +37,9 @@ def exported(session, kind, net):
 def mounted(session, kind, net):
     """It is node 1's folder meanwhile."""
     one = session.lab.nodes[0]
-    unpacked.install(one, "nfs")
-    one.sh(f"mkdir -p {HERE}; modprobe -a nfs nfsv4 rpcrdma", 120)
-    session.run(one, f"mount -t nfs -o vers=4.2,{OPTIONS[kind]} "
-                f"10.{net}.0.2:/ {HERE}", LIMIT * session.slow)
+    nfs.client(one)
+    session.run(one, nfs.mount(f"10.{net}.0.2", kind != "tcp"),
+                LIMIT * session.slow)
     try:
         yield
     finally:
@@ -93,20 +58,6 @@ def fio(*more):
 def no_modules(node):
     """The client's go."""
     node.sh("modprobe -r nfsv4 nfs rpcrdma", 60)
-
-
-def tree_sum(session, node, folder, files):
-    return session.run(node, f"{TREE} sum {folder}",
-                       (LIMIT + files // 20) * session.slow).out.strip()
-
-
-def made(session, files):
-    """A tree in the memory of node 1: its bytes and its checksum."""
-    one = session.lab.nodes[0]
-    size = int(session.run(one, f"rm -rf {COPY}; mkdir {COPY}; "
-                           f"{TREE} make {COPY} {files} 7",
-                           (LIMIT + files // 20) * session.slow).out)
-    return size, tree_sum(session, one, COPY, files)
 
 
 def tree(session, net, kind, files):
@@ -151,7 +102,7 @@ def restarted(session, net, kind, times):
                 for _ in range(times):
                     two.sh("rpc.nfsd 0", 60)
                     one.run("sleep 1")
-                    start(two, kind)
+                    nfs.start(two, kind != "tcp")
                     frames = writes_more(session, one, net, job,
                                          frames + 2000)
                 one.sh("touch /tmp/enough")

@@ -6,8 +6,9 @@ import contextlib
 import os
 
 from labkit.base import ROOT
-from rdma import DISK, LIMIT, device, disk_of
-from rdma_iser import LIO, MEBIBYTES, SEEN, on_a_disk
+from labkit.iscsi import LIO, SEEN
+from rdma import LIMIT, device, disk_of
+from rdma_files import MEBIBYTES, on_a_disk
 
 TARGET = os.path.join(ROOT, "tools/demo/srp-target")
 
@@ -16,12 +17,12 @@ TARGET = os.path.join(ROOT, "tools/demo/srp-target")
 def served(session, dev):
     """A disk of node 2 for others: its path there, and its names."""
     two = session.lab.nodes[1]
-    disk = disk_of(two, "a disk", MEBIBYTES)
-    names = session.run(two, f"{TARGET} {disk} {dev}").out
-    try:
-        yield disk, names.strip()
-    finally:
-        two.run(f"{TARGET} --end; echo 0 >{DISK}/power; rmdir {DISK}", 60)
+    with disk_of(two, "a disk", MEBIBYTES) as disk:
+        names = session.run(two, f"{TARGET} {disk} {dev}").out
+        try:
+            yield disk, names.strip()
+        finally:
+            two.run(f"{TARGET} --end", 60)
     two.sh(f"modprobe -r ib_srpt {LIO} null_blk && "
            "! grep -E '^(ib_srpt|target_core_mod) ' /proc/modules", 60)
 
