@@ -25,8 +25,9 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
               frame): VIA beside UDP, TCP and RC on rdma_rxe, tulip
        verbs  programs of RDMA verbs by the stock libraries: via_rdma beside
               rdma_rxe, instructions (e1000, tulip)
-       nvme   a disk of another machine by NVMe over fabrics: via_rdma
-              beside TCP, instructions (e1000, tulip)
+       nvme, nfs, iscsi  a disk or file of another machine by NVMe over
+              fabrics, NFS 4.2 or iSCSI: via_rdma beside TCP, instructions
+              (e1000, nvme also tulip)
        mpi    fi_pingpong and Open MPI over via;ofi_rxm between two machines,
               beside verbs;ofi_rxm, tcp;ofi_rxm and Open MPI's TCP;
               instructions of 8 bytes
@@ -46,10 +47,10 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
 
+import disks  # noqa: E402
 import exact  # noqa: E402
 import figures  # noqa: E402
 import mpi  # noqa: E402
-import nvme  # noqa: E402
 import patterns  # noqa: E402
 import peers  # noqa: E402
 import providers  # noqa: E402
@@ -61,13 +62,13 @@ from lab import Lab, LabError  # noqa: E402
 from labkit import kernels  # noqa: E402
 
 PARTS = ("exact", "udp", "peers", "lo", "micro", "objects", "hostile", "keys",
-         "native", "wire", "sizes", "providers", "patterns", "verbs", "nvme",
-         "mpi")
+         "native", "wire", "sizes", "providers", "patterns", "verbs",
+         *disks.PARTS, "mpi")
 EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
                "micro": exact.part_micro, "hostile": exact.part_hostile, "keys": exact.part_keys,
                "native": exact.part_native, "udp": exact.part_udp,
                "peers": peers.part_peers, "objects": exact.part_objects}
-COUNTED = {*EXACT_PARTS, "sizes", "patterns", "verbs", "nvme"}
+COUNTED = {*EXACT_PARTS, "sizes", "patterns", "verbs", *disks.PARTS}
 WIRE_NICS = ["e1000", "virtio-net"]
 
 
@@ -268,9 +269,10 @@ def main():
     if "verbs" in parts:
         failures += verbs.part_verbs(book, args)
         book.ends("verbs")
-    if "nvme" in parts:
-        failures += nvme.part_nvme(book, args)
-        book.ends("nvme")
+    for part in disks.PARTS:
+        if part in parts:
+            failures += disks.part_disks(book, args, part)
+            book.ends(part)
     if "mpi" in parts:
         failures += run_mpi(book, args)
         book.ends("mpi")

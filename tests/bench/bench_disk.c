@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What a read or write of a disk costs, past its cache, with so many in flight: in exact
+ * What a read or write of a disk or file costs, past its cache, with so many in flight: in exact
  * mode instructions of the whole machine. One at a time by pread() and pwrite(), more
  * by libaio's system calls; fio's own work would be a part of each figure.
  */
@@ -121,29 +121,29 @@ static uint64_t in_flight(const struct disk *d)
 int main(int argc, char **argv)
 {
 	struct disk d = { 0 };
-	char name[32];
+	char name[64];
 	double ns;
 
-	if (argc != 6 || (strcmp(argv[2], "read") && strcmp(argv[2], "write")))
-		die("usage: bench_disk DISK read|write BYTES IN-FLIGHT COUNT");
-	d.write = !strcmp(argv[2], "write");
-	d.size = number(argv[3], 1 << 20);
-	d.depth = number(argv[4], MOST_DEPTH);
-	d.count = number(argv[5], 1000000);
-	d.fd = open(argv[1], (d.write ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC);
+	if (argc != 7 || (strcmp(argv[3], "read") && strcmp(argv[3], "write")))
+		die("usage: bench_disk NAME DISK read|write BYTES IN-FLIGHT COUNT");
+	d.write = !strcmp(argv[3], "write");
+	d.size = number(argv[4], 1 << 20);
+	d.depth = number(argv[5], MOST_DEPTH);
+	d.count = number(argv[6], 1000000);
+	d.fd = open(argv[2], (d.write ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC);
 	if (d.fd < 0)
-		die("%s: %s", argv[1], strerror(errno));
+		die("%s: %s", argv[2], strerror(errno));
 	d.memory = aligned_alloc(4096, (d.size * d.depth + 4095) & ~4095ul);
 	if (!d.memory)
 		die("no memory");
 	memset(d.memory, 1, d.size * d.depth);
 	ns = (double)(d.depth == 1 ? in_turn(&d) : in_flight(&d)) / d.count;
-	snprintf(name, sizeof(name), "nvme %s x%lu", argv[2], d.depth);
+	snprintf(name, sizeof(name), "%s %s x%lu", argv[1], argv[3], d.depth);
 	if (d.size > 4096)
-		emit(name, argv[1], "-", "block", d.size, "instr-per-byte",
+		emit(name, argv[2], "-", "block", d.size, "instr-per-byte",
 		     ns / d.size);
 	else
-		emit(name, argv[1], "-", "block", d.size, "ns", ns);
+		emit(name, argv[2], "-", "block", d.size, "ns", ns);
 	free(d.memory);
 	return 0;
 }

@@ -6,9 +6,9 @@ import itertools
 import json
 import statistics
 
+import disks
 import exact
 import mpi
-import nvme
 import patterns
 import providers
 import record
@@ -283,16 +283,43 @@ def verbs_bars():
                       unit="ratio", where_measured=True)
 
 
+def disk_bars(part, nic, *limits, path=verbs.VIA):
+    """Beside TCP: bytes, in flight, what, most."""
+    for size, depth, kind, limit in limits:
+        yield Bar(9, limit, bench=disks.name_of(part, kind, depth), size=size,
+                  nic=nic, path=f"{path}/tcp (*)", wait="block", unit="ratio")
+
+
 def nvme_bars():
-    """Bulk on e1000, which segments and joins for TCP, is told without one."""
-    like = dict(path=f"{verbs.VIA}/tcp (*)", wait="block", unit="ratio")
-    for depth, kind, limit in ((1, "read", 0.86), (1, "write", 0.7),
-                               (16, "read", 1), (16, "write", 1)):
-        yield Bar(9, limit, bench=nvme.name_of(kind, depth), size=nvme.SMALL,
-                  nic="e1000", **like)
-    for depth, kind in itertools.product((1, 32), ("read", "write")):
-        yield Bar(9, 0.6, bench=nvme.name_of(kind, depth), size=nvme.LARGE,
-                  nic="tulip", **like)
+    """With one in flight bulk on e1000, which segments and joins for TCP, is
+    told without a bar."""
+    small, large = disks.SMALL, disks.LARGE
+    yield from disk_bars("nvme", "e1000", (small, 1, "read", 0.86),
+                         (small, 1, "write", 0.7), (small, 16, "read", 1),
+                         (small, 16, "write", 1), (large, 32, "read", 1.08),
+                         (large, 32, "write", 1.2))
+    yield from disk_bars("nvme", "tulip", *(
+        (large, depth, kind, 0.6) for depth, kind in
+        itertools.product((1, 32), ("read", "write"))))
+    for kind in ("read", "write"):
+        yield from disk_bars("nvme", "veth", (large, 32, kind, 1))
+        for driver in ("via_e1000", "via_igb"):
+            yield from disk_bars("nvme", driver.removeprefix("via_"),
+                                 (large, 32, kind, 0.6),
+                                 path=f"{verbs.VIA}/{driver}")
+
+
+def nfs_bars():
+    small, large = disks.SMALL, disks.LARGE
+    for kind in ("read", "write"):
+        yield from disk_bars("nfs", "e1000", (small, 1, kind, 0.95),
+                             (small, 8, kind, 1.1), (large, 1, kind, 1),
+                             (large, 8, kind, 1))
+
+
+def iscsi_bars():
+    for kind in ("read", "write"):
+        yield from disk_bars("iscsi", "e1000", (disks.SMALL, 1, kind, 0.85))
 
 
 def mpi_bars():
@@ -328,7 +355,8 @@ BARS = {"exact": exact_bars, "udp": udp_bars, "native": native_bars, "micro": mi
         "hostile": hostile_bars, "lo": lo_bars, "wire": wire_bars,
         "peers": peers_bars, "objects": objects_bars,
         "providers": providers_bars, "patterns": patterns_bars,
-        "verbs": verbs_bars, "nvme": nvme_bars, "mpi": mpi_bars}
+        "verbs": verbs_bars, "nvme": nvme_bars,
+        "nfs": nfs_bars, "iscsi": iscsi_bars, "mpi": mpi_bars}
 
 
 def number(value):

@@ -8,6 +8,7 @@ there is no figure to compare with.
 """
 
 import json
+import os
 
 import exact
 from lab import LabError
@@ -16,6 +17,7 @@ NICS = ("e1000", "tulip")
 VIA, RXE = "via_rdma", "rxe"
 LIMIT = 240     # seconds of a run
 MODULES = ("via_ka", "via_ether", "via_netdev")
+BIND = os.path.join(os.path.dirname(__file__), "../../tools/via-bind")
 
 # What is run, and what its figure is called.
 RUNS = (("verbs lat", "poll", "lat", 2000),
@@ -49,22 +51,60 @@ ip neigh replace 10.0.0.1 lladdr $(cat /sys/class/net/eth0/address) dev eth1
 """
 
 
+def one_wire(node, *nics):
+    """What goes from one of these to the other's address crosses the wire."""
+    text = ONE_WIRE
+    for usual, nic in zip(("eth0", "eth1"), nics):
+        text = text.replace(usual, nic)
+    node.sh(f"set -e{text}")
+
+
 def setup(lab, path):
     """Devices of verbs on both NICs."""
     node = lab.nodes[0]
-    node.sh(f"set -e{ONE_WIRE}")
-    node.sh("modprobe -a rdma_ucm ib_uverbs")
-    kind = "rxe"
+    one_wire(node, "eth0", "eth1")
     if path == VIA:
-        kind = "via"
         lab.insmod(node, modules=MODULES)
         lab.attach(node, "eth0", "eth1")
-        lab.insmod(node, modules=(VIA,))
-    else:
-        node.sh("modprobe -a crc32_generic crc32-pclmul; modprobe rdma_rxe")
+        via_devices(lab, "eth0", "eth1")
+        return
+    node.sh("modprobe -a rdma_ucm ib_uverbs crc32_generic crc32-pclmul; "
+            "modprobe rdma_rxe")
     for number in range(2):
-        node.sh(f"rdma link add {kind}{number} type {kind} "
-                f"netdev eth{number}")
+        node.sh(f"rdma link add rxe{number} type rxe netdev eth{number}")
+
+
+def via_devices(lab, *nics):
+    """On VI NICs, which are there."""
+    node = lab.nodes[0]
+    node.sh("modprobe -a rdma_ucm ib_uverbs")
+    lab.insmod(node, modules=(VIA,))
+    for number, nic in enumerate(nics):
+        node.sh(f"rdma link add via{number} type via netdev {nic}")
+
+
+def setup_native(lab, driver):
+    """The same with our own driver for both cards."""
+    node = lab.nodes[0]
+    lab.insmod(node, modules=("via_ka", "via_ether", "via_native", driver))
+    node.sh("ip -n peer link set eth1 netns 1")
+    for nic in ("eth0", "eth1"):
+        node.sh(f"{BIND} {nic} native")
+    node.sh("ip link set eth1 netns peer")
+    one_wire(node, "eth0", "eth1")
+    node.sh("until grep -q 1 /sys/class/net/eth0/carrier && "
+            "grep -q 1 /sys/class/net/eth1/carrier; do sleep 0.1; done")
+    via_devices(lab, "eth0", "eth1")
+
+
+def setup_veth(lab):
+    """On a pair of veth."""
+    node = lab.nodes[0]
+    node.sh("modprobe veth; ip link add v0 type veth peer name v1 netns peer")
+    one_wire(node, "v0", "v1")
+    lab.insmod(node, modules=MODULES)
+    lab.attach(node, "v0", "v1")
+    via_devices(lab, "v0", "v1")
 
 
 def one(book, lab, args, nic, path, run):
