@@ -12,6 +12,7 @@ quite cancel out, and shows as a few instructions here or there.
 import argparse
 import bisect
 import collections
+import contextlib
 import os
 import subprocess
 import sys
@@ -22,10 +23,12 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
 
+import disks  # noqa: E402
 import exact  # noqa: E402
 import peers  # noqa: E402
 import verbs  # noqa: E402
 from lab import LabError  # noqa: E402
+from labkit.initrd import NATIVE  # noqa: E402
 
 WIRE = f"tools/vipl_lat {exact.VIA}"
 PATHS = {
@@ -50,6 +53,9 @@ PATHS = {
     "verbs": "verbsmeasure --json lat",
     "verbs-block": "verbsmeasure --json -e lat",
     "verbs-bulk": "verbsmeasure --json -s 65536 write",
+    # A disk or file of another machine: see --disk.
+    **{f"{part}{over}": "tests/bench/bench_disk"
+       for part in disks.PARTS for over in ("", "-tcp")},
 }
 # On a host with other work, with fewer the guest's idling in between shows.
 FEW, MANY = 400, 30400
@@ -119,7 +125,8 @@ def by_function(counts, table):
 
 
 def many_of(path):
-    return MANY_CONNECT if path.startswith(("connect", "verbs")) else MANY
+    few = ("connect", "verbs", *disks.PARTS)
+    return MANY_CONNECT if path.startswith(few) else MANY
 
 
 def verbs_runner(lab, args):
@@ -135,6 +142,22 @@ def verbs_runner(lab, args):
     return run
 
 
+@contextlib.contextmanager
+def disk_runner(lab, args):
+    """run() of a disk's path, which is attached meanwhile."""
+    part, _, over = args.path.partition("-")
+    disks.setup(lab, disks.Wire(
+        "veth" if args.veth else args.nic, args.nic,
+        NATIVE[args.nic] if args.native else None))
+    with disks.PARTS[part][0](lab.nodes[0], not over) as disk:
+        def run(command, limit=600):
+            program, _, count = command.partition(" -n ")
+            lab.nodes[0].sh(f"{args.build}/{program} {part} {disk} "
+                            f"{args.disk} {count}", limit)
+
+        yield run
+
+
 def over_veth(runner, command):
     """The same over a pair of veth."""
     peers.setup_veth(runner)
@@ -148,18 +171,22 @@ def measure(args, command):
     path = os.path.join(args.build, "insns.out")
     binary = os.path.join(args.build, command.split()[0])
     plugin = os.path.join(args.build, "tests/bench/insns.so")
-    with exact.guest(args, args.nic, append="norandmaps",
-                     qemu_args=["-plugin", f"{plugin},out={path}"]) as lab:
+    with contextlib.ExitStack() as stack:
+        lab = stack.enter_context(
+            exact.guest(args, args.nic, append="norandmaps",
+                        qemu_args=["-plugin", f"{plugin},out={path}"]))
         runner = exact.Exact(None, lab, args.build, args.nic, False)
         run = runner.run
         if args.path.startswith("verbs"):
             run = verbs_runner(lab, args)
+        elif args.path.startswith(tuple(disks.PARTS)):
+            run = stack.enter_context(disk_runner(lab, args))
         else:
             runner.setup()
-        if args.native:
-            runner.go_native()
-        if args.veth:
-            command = over_veth(runner, command)
+            if args.native:
+                runner.go_native()
+            if args.veth:
+                command = over_veth(runner, command)
         if args.path.startswith("via-udp"):
             link = peers.VETH if args.veth else peers.NICS
             exact.attach_udp(runner, *link[2:], shape=args.shape)
@@ -187,6 +214,8 @@ def main():
                         help="over a pair of veth of the guest")
     parser.add_argument("--shape", default="udp", choices=("udp", "tcp"),
                         help="of trains of via_udp")
+    parser.add_argument("--disk", default="read 131072 8",
+                        help="with a disk or file: what, bytes, in flight")
     parser.add_argument("--kernel", default="6.1")
     parser.add_argument("--erms", action="store_true",
                         help="the guest's processor keeps ERMS and FSRM")
@@ -203,9 +232,11 @@ def main():
     # A round trip is two messages; of bulk, each message counts, both ends.
     bulk = "bulk" in args.path or args.path.endswith("-bw")
     connect = args.path.startswith("connect")
-    per = (many_of(args.path) - FEW) * (1 if bulk or connect else 2)
+    disk = args.path.startswith(tuple(disks.PARTS))
+    per = (many_of(args.path) - FEW) * (1 if bulk or connect or disk else 2)
     print(f"# {args.path}, {'veth' if args.veth else args.nic}: instructions of one "
           + ("connection, made and ended, both ends" if connect else
+             f"request, {args.disk}, both ends" if disk else
              "message, 64 KiB, both ends" if bulk else "message, one way"))
     print(f"{sum(functions.values()) / per:9.1f}    calls  in all")
     for (name, module), count in functions.most_common(args.lines):
