@@ -22,8 +22,11 @@
 #include "ethernet.h"
 #include "netdev.h"
 
-/* Of pages, each of a fragment: what the largest train needs. */
-#define PIECES		3u
+/*
+ * Of pages, each of a fragment: 64 frames of 1,500 bytes are in as many, wherever in a
+ * page the first begins.
+ */
+#define PIECES		4u
 
 bool via_netdev_takes_trains(const struct net_device *dev)
 {
@@ -61,15 +64,18 @@ static u32 most_bytes(struct net_device *dev)
 }
 
 /* How many bytes a train may have: whole frames, two at least; 0: none. */
-static u32 train_bytes(struct net_device *dev,
+static u32 train_bytes(struct net_device *dev, const struct via_pages *pages,
 		       const struct via_ether_train *t)
 {
+	u32 room = via_pages_row(pages, VIA_PAGES_BYTES) +
+		   (PIECES - 1) * VIA_PAGES_BYTES;
 	u32 head = ETH_HLEN + t->hdr, n;
-	u32 most = min_t(u32, most_bytes(dev) - 1, PIECES * VIA_PAGES_BYTES);
+	u32 most = most_bytes(dev) - 1;
 
 	if (most < head)
 		return 0;
-	n = min_t(u32, (most - head) / t->seg, READ_ONCE(dev->gso_max_segs));
+	n = min(most - head, room) / t->seg;
+	n = min_t(u32, n, READ_ONCE(dev->gso_max_segs));
 	return n < 2 ? 0 : min(t->bytes, n * t->seg);
 }
 
@@ -81,8 +87,6 @@ static bool take_pieces(struct via_pages *pages, struct sk_buff *skb,
 	u8 *data;
 
 	for (t->pieces = 0; left; t->pieces++, left -= len) {
-		if (t->pieces == PIECES)
-			return false;
 		len = via_pages_row(pages, left);
 		data = via_pages_room(pages, len);
 		if (!data)
@@ -118,7 +122,7 @@ struct sk_buff *via_netdev_train(struct via_pages *pages, struct sk_buff *skb,
 	struct net_device *dev = skb->dev;
 	struct skb_shared_info *info = skb_shinfo(skb);
 
-	t->bytes = train_bytes(dev, t);
+	t->bytes = train_bytes(dev, pages, t);
 	via_ethernet_begin(skb->data, link, t->hdr + t->bytes);
 	__skb_put(skb, ETH_HLEN + t->hdr);
 	/* skb_gso_validate_mac_len() adds SCTP's header: it ends where VIA's do. */

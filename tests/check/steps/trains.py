@@ -56,9 +56,9 @@ def frames(session, there, messages, what):
     need(not did["tx_trains"], what, did)
 
 
-def singles(session, messages):
-    """Packets that are no train, of so many messages of 64 KiB.  How many trains
-    there are depends on the window, and so on the host."""
+def singles(session, messages, size=65536):
+    """Packets that are no train, of so many messages.  How many trains there
+    are depends on the window, and so on the host."""
     node = session.lab.nodes[0]
 
     def count():
@@ -67,16 +67,20 @@ def singles(session, messages):
 
     was = count()
     session.run(node, f"{TOOLS}/vipl_bw --exact -t 1 -d via_va --peer-dev via_vb "
-                f"-l rd -s 65536 -n {messages}", 300 * session.slow)
+                f"-l rd -s {size} -n {messages}", 300 * session.slow)
     did = count() - was
-    session.check.write(f"{messages} messages of 64 KiB: {did} single frames\n")
+    session.check.write(f"{messages} messages of {size} bytes: {did} single "
+                        "frames\n")
     return did
 
 
 def whole_messages(session, messages):
     """A train between the two may have what a message has, and IP's could not:
-    unless an administrator has said less, and a frame is left of each."""
+    unless an administrator has said less, and a frame is left of each.  One
+    of 1 MiB is 719 frames, in trains wherever pages end."""
     node = session.lab.nodes[0]
+    did = singles(session, messages // 10, 1 << 20)
+    need(did < messages, "much of 1 MiB goes as single frames", did)
     did = singles(session, messages)
     need(did < messages // 4, "no frame is left of a message", did)
     node.sh("ip link set va gso_max_size 65000")
