@@ -22,6 +22,7 @@
 #include "kapi.h"
 #include "kmem.h"
 #include "nic.h"
+#include "p2p.h"
 #include "ptag.h"
 #include "queue.h"
 #include "quota.h"
@@ -231,9 +232,10 @@ enum via_kernel_fault via_kernel_fault_of(const struct via_vi *vi)
 }
 EXPORT_SYMBOL_GPL(via_kernel_fault_of);
 
-enum via_verdict via_kernel_connect(struct via_vi *vi,
-				    const struct via_net_addr *local,
-				    const struct via_net_addr *remote, u64 ns)
+static enum via_verdict via_kernel_ask(struct via_vi *vi,
+				       const struct via_net_addr *local,
+				       const struct via_net_addr *remote,
+				       u64 ns, bool p2p)
 {
 	struct via_conn_request arg = {
 		.vi = vi->id,
@@ -248,11 +250,27 @@ enum via_verdict via_kernel_connect(struct via_vi *vi,
 		return ret;
 	if (via_file_lock(f))
 		return VIA_R_ERROR_RESOURCE;
-	ret = via_conn_request(f, &arg);
+	ret = p2p ? via_p2p_request(f, &arg) : via_conn_request(f, &arg);
 	via_file_unlock(f);
 	return ret;
 }
+
+enum via_verdict via_kernel_connect(struct via_vi *vi,
+				    const struct via_net_addr *local,
+				    const struct via_net_addr *remote, u64 ns)
+{
+	return via_kernel_ask(vi, local, remote, ns, false);
+}
 EXPORT_SYMBOL_GPL(via_kernel_connect);
+
+enum via_verdict via_kernel_connect_peer(struct via_vi *vi,
+					 const struct via_net_addr *local,
+					 const struct via_net_addr *remote,
+					 u64 ns)
+{
+	return via_kernel_ask(vi, local, remote, ns, true);
+}
+EXPORT_SYMBOL_GPL(via_kernel_connect_peer);
 
 void via_kernel_expire(struct via_vi *vi)
 {

@@ -10,6 +10,7 @@
  */
 
 #include "connect.h"
+#include "kapi.h"
 #include "loop.h"
 #include "p2p.h"
 #include "vi.h"
@@ -31,6 +32,7 @@ static bool via_p2p_join(struct via_vi *vi, struct via_vi *other)
 			via_conn_failed(vi, verdict);
 			via_conn_failed(other, verdict);
 		} else if (here) {
+			via_kernel_join(vi, other);
 			via_loop_join(vi, other);
 		}
 	}

@@ -231,6 +231,23 @@ void via_kernel_ring(struct via_vi *vi, bool recv);
 enum via_verdict via_kernel_connect(struct via_vi *vi,
 				    const struct via_net_addr *local,
 				    const struct via_net_addr *remote, u64 ns);
+/**
+ * via_kernel_connect_peer() - look for a VI that looks for this one
+ * @vi:		Idle or in Error
+ * @local:	own discriminator; the host is filled in
+ * @remote:	the peer's host and discriminator
+ * @ns:		until it times out; VIA_FOREVER is not possible
+ *
+ * Neither end is a server: two VIs meet when each names the other's host and
+ * discriminator, whichever was the first, and be they both on this host.  Process
+ * context; sleeps.  The verdict comes by moved(), which may run before this returns.
+ *
+ * Return: 0; or VIA_R_*: no attempt has begun.
+ */
+enum via_verdict via_kernel_connect_peer(struct via_vi *vi,
+					 const struct via_net_addr *local,
+					 const struct via_net_addr *remote,
+					 u64 ns);
 /*
  * The VI's attempt ends if its time is over: a consumer calls it then, since the
  * network need not say so.  Process context or softirq.
