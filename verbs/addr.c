@@ -10,6 +10,8 @@
 
 #include <linux/delay.h>
 #include <linux/inetdevice.h>
+#include <linux/nsproxy.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <net/addrconf.h>
 #include <net/arp.h>
@@ -243,6 +245,12 @@ int vr_addr_resolve(struct vr_dev *d, const struct sockaddr_storage *from,
 		ret = vr_resolve6(d, ndev, from, to, addr);
 	dev_put(ndev);
 	return ret;
+}
+
+bool vr_addr_may(const struct vr_dev *d)
+{
+	return current->flags & PF_KTHREAD || !current->nsproxy ||
+	       net_eq(current->nsproxy->net_ns, d->net);
 }
 
 static bool vr_addr_is_any(const struct sockaddr_storage *addr)

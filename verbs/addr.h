@@ -69,6 +69,11 @@ int vr_request_parse(struct vr_request *r, const struct vr_dev *d,
 int vr_addr_resolve(struct vr_dev *d, const struct sockaddr_storage *from,
 		    const struct sockaddr_storage *to,
 		    struct via_net_addr *addr);
+/*
+ * May the caller use the device's addresses?  A program's namespace is the device's: the
+ * RDMA core, where devices are shared by all namespaces, does not say so for each call.
+ */
+bool vr_addr_may(const struct vr_dev *d);
 /* Is it an address of the device's interface, or any address? */
 bool vr_addr_is_own(struct vr_dev *d, const struct sockaddr_storage *addr);
 /* Of two listeners, is it the same address and port? */

@@ -26,10 +26,7 @@
 
 #include <linux/capability.h>
 #include <linux/cred.h>
-#include <linux/nsproxy.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
-#include <net/net_namespace.h>
 #include "cm.h"
 
 /* An attempt ends after that, as one of TCP does after some more. */
@@ -320,40 +317,13 @@ static void vr_cm_answer(struct vr_ep *ep, struct via_vi *vi)
 	memcpy(&ep->answer, data, ep->answered);
 }
 
-/* Why a connection has ended, for the administrator. */
-static void vr_cm_count_end(struct vr_qp *qp)
-{
-	struct vr_dev *d = qp->dev;
-
-	switch (via_kernel_fault_of(qp->vi)) {
-	case VIA_KERNEL_FAULT_NONE:
-	case VIA_KERNEL_FAULT_PEER_LEFT:
-		return;
-	case VIA_KERNEL_FAULT_LOCAL_RECEIVE:
-		vr_count(d, VR_NO_RECEIVE);
-		pr_info_ratelimited("%s: QP %u: no receive was posted, or one too short; the connection ended\n",
-				    dev_name(&d->ib.dev), qp->ib.qp_num);
-		break;
-	case VIA_KERNEL_FAULT_LOCAL_ACCESS:
-		vr_count(d, VR_LOCAL_REFUSALS);
-		break;
-	case VIA_KERNEL_FAULT_PEER_ACCESS:
-	case VIA_KERNEL_FAULT_PEER_READ:
-		vr_count(d, VR_REMOTE_REFUSALS);
-		break;
-	default:
-		break;
-	}
-	vr_count(d, VR_LOST);
-}
-
 void vr_cm_moved(struct vr_qp *qp, u32 from)
 {
 	struct via_vi *vi = qp->vi;
 	struct vr_ep *ep = qp->ep;
 
 	if (from == VIA_STATE_CONNECTED)
-		vr_cm_count_end(qp);
+		vr_qp_count_end(qp);
 	if (!ep)
 		return;
 	lockdep_assert_held(&qp->state_lock);
@@ -586,23 +556,13 @@ int vr_iw_reject(struct iw_cm_id *id, const void *data, u8 len)
 
 /* Listeners --------------------------------------------------------------------------- */
 
-/*
- * A program's namespace is the device's: the RDMA core, where devices are shared by all
- * namespaces, has no way to say so for a listener of any address.
- */
-static bool vr_may_listen(const struct vr_dev *d)
-{
-	return current->flags & PF_KTHREAD || !current->nsproxy ||
-	       net_eq(current->nsproxy->net_ns, d->net);
-}
-
 int vr_iw_create_listen(struct iw_cm_id *id, int backlog)
 {
 	struct vr_dev *d = vr_dev_of(id->device);
 	struct vr_ep *ep, *other;
 	int ret = 0;
 
-	if (!vr_may_listen(d))
+	if (!vr_addr_may(d))
 		return -EACCES;
 	if (!vr_addr_is_own(d, &id->local_addr))
 		return -EADDRNOTAVAIL;

@@ -22,10 +22,15 @@
  *     RESET, and a work item that runs late leaves it there, so neither of the two
  *     items queues the other any more.
  *
+ *  7. With the addressing of RoCE (roce.c) a QP does not hear that its peer has left,
+ *     as with a card: it stays in RTS alone, and what it had to receive is withheld until
+ *     it is flushed.  The first send that finds it alone puts it into ERR.
+ *
  *   state   from                          to
  *   RESET   made, or ERR by the consumer  INIT, ERR
- *   INIT    RESET by the consumer         RTS by the connection, ERR, RESET
- *   RTS     INIT                          ERR by anything that ends the connection
+ *   INIT    RESET by the consumer         RTS by the connection, ERR, RESET; RTR (roce.c)
+ *   RTR     INIT by the consumer          RTS by the consumer, ERR, RESET
+ *   RTS     INIT, RTR                     ERR by anything that ends the connection
  *   ERR     any                           RESET
  */
 
@@ -35,7 +40,7 @@
 #include <rdma/uverbs_ioctl.h>
 #include "qp.h"
 
-#define VR_TODO_LATER	(VR_TODO_BREAK | VR_TODO_EVENTS)
+#define VR_TODO_LATER	(VR_TODO_BREAK | VR_TODO_EVENTS | VR_TODO_ALONE)
 #define VR_ROUNDS	16	/* of settle() in one context; the rest is a work item's */
 /* Between looks at the rings of a program's QP in ERR: twice as long each time. */
 #define VR_LATE_MS	10
@@ -205,6 +210,20 @@ static void vr_qp_tell_all(struct vr_qp *qp, u32 todo)
 		vr_qp_tell(qp, IB_EVENT_QP_LAST_WQE_REACHED, &qp->told_last);
 }
 
+/* Its peer has left, see 7. above: into ERR, if it has something to send. */
+static void vr_qp_cut(struct vr_qp *qp)
+{
+	bool sends;
+
+	via_kernel_lock(qp->vi, false);
+	sends = vr_sq_waits(&qp->sq);
+	via_kernel_unlock(qp->vi, false);
+	if (!sends)
+		return;
+	vr_qp_todo(qp, VR_TODO_FATAL);
+	vr_qp_set_state(qp, IB_QPS_ERR);
+}
+
 static void vr_qp_work(struct work_struct *work)
 {
 	struct vr_qp *qp = container_of(work, struct vr_qp, work);
@@ -221,6 +240,8 @@ static void vr_qp_work(struct work_struct *work)
 	}
 	if (todo & VR_TODO_RING && READ_ONCE(qp->state) == IB_QPS_RTS)
 		via_kernel_ring(qp->vi, false);
+	if (todo & VR_TODO_ALONE && READ_ONCE(qp->state) == IB_QPS_RTS)
+		vr_qp_cut(qp);
 	vr_qp_tell_all(qp, todo);
 	/* As in a softirq, where handlers are used to be. */
 	local_bh_disable();
@@ -244,6 +265,32 @@ void vr_qp_break(struct vr_qp *qp)
 {
 	via_kernel_disconnect(qp->vi);
 	vr_qp_set_state(qp, IB_QPS_ERR);
+}
+
+void vr_qp_count_end(struct vr_qp *qp)
+{
+	struct vr_dev *d = qp->dev;
+
+	switch (via_kernel_fault_of(qp->vi)) {
+	case VIA_KERNEL_FAULT_NONE:
+	case VIA_KERNEL_FAULT_PEER_LEFT:
+		return;
+	case VIA_KERNEL_FAULT_LOCAL_RECEIVE:
+		vr_count(d, VR_NO_RECEIVE);
+		pr_info_ratelimited("%s: QP %u: no receive was posted, or one too short; the connection ended\n",
+				    dev_name(&d->ib.dev), qp->ib.qp_num);
+		break;
+	case VIA_KERNEL_FAULT_LOCAL_ACCESS:
+		vr_count(d, VR_LOCAL_REFUSALS);
+		break;
+	case VIA_KERNEL_FAULT_PEER_ACCESS:
+	case VIA_KERNEL_FAULT_PEER_READ:
+		vr_count(d, VR_REMOTE_REFUSALS);
+		break;
+	default:
+		break;
+	}
+	vr_count(d, VR_LOST);
 }
 
 /* Made and destroyed ------------------------------------------------------------------ */
@@ -531,6 +578,8 @@ static void vr_qp_ring(struct vr_qp *qp)
 		/* The ring is a full barrier: as in vr_qp_posted(). */
 		if (unlikely(READ_ONCE(qp->state) == IB_QPS_ERR))
 			vr_qp_settle_later(qp, 0);
+		else if (unlikely(READ_ONCE(qp->roce.alone)))
+			vr_qp_settle_later(qp, VR_TODO_ALONE);
 	} else {
 		vr_qp_posted(qp);
 	}

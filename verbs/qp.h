@@ -4,6 +4,7 @@
 #define _VR_QP_H
 
 #include <linux/completion.h>
+#include <linux/mutex.h>
 #include "rq.h"
 
 struct vr_ep;
@@ -27,6 +28,30 @@ struct vr_call {
 };
 
 /**
+ * struct vr_roce - what a QP has that no connection manager serves, see roce.c
+ * @alone:	state_lock to write: its peer has left
+ * @lock:	calls that change the QP, and @meet
+ * @attr:	lock: what the consumer has set, for it to ask
+ * @local:	lock, in RTR and RTS: its address for VIA
+ * @remote:	likewise, of its peer
+ * @waited:	lock: sends waited already when this attempt to meet began
+ * @meeting:	state_lock: it has not met its peer yet
+ * @cut:	queue lock: sends were flushed as the connection ended
+ * @meet:	another attempt; queued only while @meeting
+ */
+struct vr_roce {
+	bool alone;
+	struct mutex lock;
+	struct ib_qp_attr attr;
+	struct via_net_addr local;
+	struct via_net_addr remote;
+	bool waited;
+	bool meeting;
+	bool cut;
+	struct delayed_work meet;
+};
+
+/**
  * struct vr_qp - a queue pair
  * @ib:		the RDMA core's part
  * @call:	constant: what @vi names it by
@@ -43,6 +68,7 @@ struct vr_call {
  * @state:	state_lock to write: enum ib_qp_state
  * @access:	state_lock to write: IB_ACCESS_*
  * @ep:		state_lock: its end of a connection, with a reference
+ * @roce:	of a device with the addressing of RoCE
  * @posting:	contexts in vr_post_send()
  * @poster:	the last of them
  * @work:	serves what settle() serves, where settle() must not
@@ -67,6 +93,7 @@ struct vr_qp {
 	enum ib_qp_state state;
 	int access;
 	struct vr_ep *ep;
+	struct vr_roce roce;
 	atomic_t posting;
 	unsigned long poster;
 	struct work_struct work;
@@ -107,6 +134,9 @@ void vr_qp_set_state(struct vr_qp *qp, enum ib_qp_state state);
  * End its connection or attempt, and flush.  Process context; sleeps.
  */
 void vr_qp_break(struct vr_qp *qp);
+
+/* Why its connection has ended, for the administrator.  In moved(). */
+void vr_qp_count_end(struct vr_qp *qp);
 
 struct ib_qp *vr_iw_get_qp(struct ib_device *ib, int number);
 void vr_iw_add_ref(struct ib_qp *ib);

@@ -169,10 +169,24 @@ u32 vr_rq_complete(struct vr_rq *rq, struct via_vi *vi,
 	return todo;
 }
 
+void vr_rq_withhold(struct vr_rq *rq)
+{
+	if (rq->loaded == rq->done)
+		vr_rq_take(rq, &rq->ring[rq->done & rq->mask]);
+	rq->done++;
+	rq->withheld++;
+}
+
 u32 vr_rq_flush(struct vr_rq *rq)
 {
 	struct siw_rqe *r;
 	u32 n, todo = 0;
+
+	/* Their names are there: nothing was loaded since. */
+	for (; rq->withheld; rq->withheld--)
+		todo |= vr_rq_report(rq, rq->ids[(rq->done - rq->withheld) &
+						 rq->mask],
+				     SIW_WC_WR_FLUSH_ERR, NULL);
 
 	/* What is with the agent completes first, and then it is our turn. */
 	for (n = 0; n <= rq->mask && rq->done == rq->seen; n++) {

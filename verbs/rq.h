@@ -23,6 +23,7 @@
  * @seen:	queue lock: entries that the agent was given
  * @loaded:	queue lock: entries that the agent has loaded
  * @done:	queue lock: entries complete
+ * @withheld:	queue lock: the last of them, whose completions are not told yet
  *
  * The queue lock is the agent's, of the VI's receive queue: via_kernel_lock().
  * done <= loaded <= seen <= done + entries or VR_POSTED, counted from 0 and wrapping.
@@ -42,6 +43,7 @@ struct vr_rq {
 	u32 seen;
 	u32 loaded;
 	u32 done;
+	u32 withheld;
 };
 
 /* Process context; init sleeps.  0 or -ENOMEM.  With rq->srq no program maps it. */
@@ -59,6 +61,8 @@ u32 vr_rq_scan(struct vr_rq *rq);
 void vr_rq_load(struct vr_rq *rq, struct via_desc *d);
 u32 vr_rq_complete(struct vr_rq *rq, struct via_vi *vi,
 		   const struct via_kernel_done *done);
+/* It has completed, and its consumer is not told before the queue is flushed. */
+void vr_rq_withhold(struct vr_rq *rq);
 /* Complete all that the ring holds as flushed, if nothing is with the agent. */
 u32 vr_rq_flush(struct vr_rq *rq);
 

@@ -489,6 +489,13 @@ u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done)
 	return todo;
 }
 
+bool vr_sq_waits(const struct vr_sq *sq)
+{
+	/* Pairs with the store-release of who posts. */
+	return smp_load_acquire(&sq->ring[sq->taken & sq->mask].flags) &
+	       SIW_WQE_VALID;
+}
+
 u32 vr_sq_flush(struct vr_sq *sq)
 {
 	struct siw_sqe *s;

@@ -16,6 +16,7 @@
 #define VR_TODO_REQUEST	0x20u	/* IB_EVENT_QP_REQ_ERR */
 #define VR_TODO_FATAL	0x40u	/* IB_EVENT_QP_FATAL */
 #define VR_TODO_LAST	0x80u	/* IB_EVENT_QP_LAST_WQE_REACHED, not of a fault */
+#define VR_TODO_ALONE	0x100u	/* do sends wait, though the peer has left? */
 #define VR_TODO_EVENTS	(VR_TODO_ACCESS | VR_TODO_REQUEST | VR_TODO_FATAL)
 
 /**
@@ -87,6 +88,9 @@ void vr_sq_load(struct vr_sq *sq, struct via_desc *d);
 u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done);
 /* Complete all that the ring holds as flushed, if nothing is with the agent. */
 u32 vr_sq_flush(struct vr_sq *sq);
+
+/* Does the ring hold what was not taken?  The agent's queue lock is held. */
+bool vr_sq_waits(const struct vr_sq *sq);
 
 /* enum siw_wc_status of the agent's status, which is an error. */
 u16 vr_wc_error_of(enum via_status status);
