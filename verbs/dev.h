@@ -12,6 +12,7 @@
  *   srq     receives that several queue pairs share, below rq
  *   qp      queue pairs
  *   addr    IP addresses, VIA's addresses, and what discriminators hold
+ *   roce    addresses and connections of a device without connection manager
  *   cm      connections, for the kernel's iw_cm
  *   hook    what the agent calls
  *   verbs   the table of functions for the RDMA core
@@ -75,11 +76,13 @@ enum vr_counter {
  * @net:	constant: namespace of @ndev
  * @ifindex:	constant: of @ndev
  * @udp:	constant: the NIC is via_udp's
+ * @roce:	constant: addressed like RoCE, see roce.c; else like iWARP
  * @ndev:	vr_links_mutex to write, RCU to read: a reference; NULL once the NIC
  *		goes
  * @qps:	by number
  * @next_qp:	@qps' lock: where the next number is looked for
  * @wq:		constant: events, in order; its items take no lock of a program's
+ * @meet_wq:	constant, with @roce: items that take a QP's roce.lock
  * @listener:	of the agent, for all requests
  * @listen_lock: of @listeners
  * @listeners:	struct vr_ep
@@ -95,10 +98,12 @@ struct vr_dev {
 	struct net *net;
 	int ifindex;
 	bool udp;
+	bool roce;
 	struct net_device __rcu *ndev;
 	struct xarray qps;
 	u32 next_qp;
 	struct workqueue_struct *wq;
+	struct workqueue_struct *meet_wq;
 	struct via_listener listener;
 	spinlock_t listen_lock;
 	struct list_head listeners;

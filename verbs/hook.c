@@ -8,6 +8,7 @@
 #include "hook.h"
 #include "link.h"
 #include "qp.h"
+#include "roce.h"
 
 /*
  * One in ERR, whose VI may still be connected for a moment, takes nothing more of a
@@ -49,6 +50,11 @@ static void vr_complete(struct via_vi *vi, bool recv,
 {
 	struct vr_qp *qp = vr_qp_of_vi(vi);
 
+	if (unlikely(done->status & VIA_ST_DESC_FLUSHED_ERROR) &&
+	    qp->dev->roce && vr_roce_flushed(qp, recv)) {
+		vr_rq_withhold(&qp->rq);
+		return;
+	}
 	vr_qp_todo(qp, recv ? vr_rq_complete(&qp->rq, vi, done) :
 			      vr_sq_complete(&qp->sq, done));
 }
@@ -76,6 +82,8 @@ static void vr_moved(struct via_vi *vi, u32 from)
 	struct vr_qp *qp = vr_qp_of_vi(vi);
 	bool err = READ_ONCE(qp->state) == IB_QPS_ERR;
 
+	if (qp->dev->roce && vr_roce_moved(qp, from))
+		return;
 	if (vi->state == VIA_STATE_CONNECTED) {
 		/* Broken while the attempt was under way: it has no consumer. */
 		if (err)
