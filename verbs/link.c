@@ -23,6 +23,7 @@
 #include "cm.h"
 #include "hook.h"
 #include "link.h"
+#include "roce.h"
 #include "verbs.h"
 
 #define VR_UDP_NICS	64	/* names that are tried, via_udp0 and on */
@@ -77,6 +78,8 @@ void vr_link_dealloc(struct ib_device *ib)
 	}
 	if (d->wq)
 		destroy_workqueue(d->wq);
+	if (d->meet_wq)
+		destroy_workqueue(d->meet_wq);
 	xa_destroy(&d->qps);
 	mutex_lock(&vr_links_mutex);
 	ndev = rcu_replace_pointer(d->ndev, NULL,
@@ -154,17 +157,22 @@ static void vr_describe(struct vr_dev *d, struct net_device *ndev)
 
 	memcpy(id, ndev->dev_addr, min_t(u32, ndev->addr_len, sizeof(id)));
 	addrconf_addr_eui48((u8 *)&ib->node_guid, (const char *)id);
-	ib->node_type = RDMA_NODE_RNIC;
+	ib->node_type = d->roce ? RDMA_NODE_IB_CA : RDMA_NODE_RNIC;
 	ib->phys_port_cnt = 1;
 	ib->num_comp_vectors = num_possible_cpus();
 	ib->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND);
+	ib_set_device_ops(ib, &vr_verbs);
+	if (d->roce) {
+		ib_set_device_ops(ib, &vr_roce_ops);
+		return;
+	}
 	strscpy(ib->iw_ifname, ndev->name, sizeof(ib->iw_ifname));
 	ib->iw_driver_flags = IW_F_NO_PORT_MAP;
-	ib_set_device_ops(ib, &vr_verbs);
+	ib_set_device_ops(ib, &vr_iw_ops);
 }
 
 /* What does not need the NIC. */
-static struct vr_dev *vr_alloc(struct net_device *ndev, bool udp)
+static struct vr_dev *vr_alloc(struct net_device *ndev, bool udp, bool roce)
 {
 	struct vr_dev *d = ib_alloc_device(vr_dev, ib);
 
@@ -173,6 +181,9 @@ static struct vr_dev *vr_alloc(struct net_device *ndev, bool udp)
 	d->net = dev_net(ndev);
 	d->ifindex = ndev->ifindex;
 	d->udp = udp;
+	d->roce = roce;
+	/* A peer that has not heard of a device's end may still look for a number. */
+	d->next_qp = roce ? get_random_u32() >> 8 : 0;
 	INIT_LIST_HEAD(&d->link);
 	INIT_LIST_HEAD(&d->listeners);
 	spin_lock_init(&d->listen_lock);
@@ -189,6 +200,34 @@ static bool vr_is_up(const struct net_device *ndev)
 	return netif_running(ndev) && netif_carrier_ok(ndev);
 }
 
+/* The agent has one such listener on a NIC. */
+static int vr_listen(struct vr_dev *d)
+{
+	int ret;
+
+	memcpy(d->listener.disc, VR_MAGIC, sizeof(d->listener.disc));
+	d->listener.asked = vr_cm_asked;
+	ret = via_kernel_listen(d->file, &d->listener);
+	if (ret)
+		d->listener.file = NULL;
+	return ret == -EADDRINUSE ? -EEXIST : ret;
+}
+
+/* Peers know QPs by their numbers: no other device on the NIC has such. */
+static int vr_check_alone(const struct vr_dev *d)
+{
+	const struct vr_dev *other;
+	int ret = 0;
+
+	spin_lock(&vr_links_lock);
+	list_for_each_entry(other, &vr_links, link)
+		if (other->roce && via_kernel_nic(other->file) ==
+				   via_kernel_nic(d->file))
+			ret = -EEXIST;
+	spin_unlock(&vr_links_lock);
+	return ret;
+}
+
 static int vr_start(struct vr_dev *d, struct net_device *ndev, const char *name)
 {
 	int ret;
@@ -196,22 +235,22 @@ static int vr_start(struct vr_dev *d, struct net_device *ndev, const char *name)
 	/* A disk may wait for what is done there. */
 	d->wq = alloc_workqueue("via_rdma_%s", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
 				name);
-	if (!d->wq)
+	if (d->roce)
+		d->meet_wq = alloc_workqueue("via_roce_%s", WQ_UNBOUND, 0,
+					     name);
+	if (!d->wq || (d->roce && !d->meet_wq))
 		return -ENOMEM;
 	ret = vr_open(d, ndev);
 	if (ret)
 		return ret;
-	/* By this, `via dev show' knows whose device it is. */
+	/* By the first, `via dev show' knows whose device it is. */
 	snprintf(d->ib.node_desc, sizeof(d->ib.node_desc),
-		 "Virtual Interface Architecture, %.31s",
+		 d->roce ? "Virtual Interface Architecture by number, %.20s" :
+			   "Virtual Interface Architecture, %.31s",
 		 via_kernel_nic(d->file)->name);
-	memcpy(d->listener.disc, VR_MAGIC, sizeof(d->listener.disc));
-	d->listener.asked = vr_cm_asked;
-	ret = via_kernel_listen(d->file, &d->listener);
-	if (ret) {
-		d->listener.file = NULL;
-		return ret == -EADDRINUSE ? -EEXIST : ret;
-	}
+	ret = d->roce ? vr_check_alone(d) : vr_listen(d);
+	if (ret)
+		return ret;
 	ret = ib_register_device(&d->ib, name, NULL);
 	if (ret)
 		return ret;
@@ -222,9 +261,10 @@ static int vr_start(struct vr_dev *d, struct net_device *ndev, const char *name)
 	return 0;
 }
 
-static int vr_newlink(const char *name, struct net_device *ndev, bool udp)
+static int vr_newlink(const char *name, struct net_device *ndev, bool udp,
+		      bool roce)
 {
-	struct vr_dev *d = vr_alloc(ndev, udp);
+	struct vr_dev *d = vr_alloc(ndev, udp, roce);
 	int ret;
 
 	if (!d)
@@ -239,22 +279,29 @@ static int vr_newlink(const char *name, struct net_device *ndev, bool udp)
 
 static int vr_newlink_ether(const char *name, struct net_device *ndev)
 {
-	return vr_newlink(name, ndev, false);
+	return vr_newlink(name, ndev, false, false);
 }
 
 static int vr_newlink_udp(const char *name, struct net_device *ndev)
 {
-	return vr_newlink(name, ndev, true);
+	return vr_newlink(name, ndev, true, false);
 }
 
-static struct rdma_link_ops vr_link_ether = {
-	.type = "via",
-	.newlink = vr_newlink_ether,
-};
+static int vr_newlink_roce(const char *name, struct net_device *ndev)
+{
+	return vr_newlink(name, ndev, false, true);
+}
 
-static struct rdma_link_ops vr_link_udp = {
-	.type = "via_udp",
-	.newlink = vr_newlink_udp,
+static int vr_newlink_roce_udp(const char *name, struct net_device *ndev)
+{
+	return vr_newlink(name, ndev, true, true);
+}
+
+static struct rdma_link_ops vr_link_types[] = {
+	{ .type = "via", .newlink = vr_newlink_ether },
+	{ .type = "via_udp", .newlink = vr_newlink_udp },
+	{ .type = "via_roce", .newlink = vr_newlink_roce },
+	{ .type = "via_roce_udp", .newlink = vr_newlink_roce_udp },
 };
 
 /* The port's state is the interface's. */
@@ -300,6 +347,7 @@ static struct vr_dev *vr_first_link(void)
 
 static int __init vr_init(void)
 {
+	unsigned int i;
 	int ret;
 
 	vr_links_wq = alloc_workqueue("via_rdma_links", WQ_UNBOUND, 0);
@@ -310,17 +358,18 @@ static int __init vr_init(void)
 		destroy_workqueue(vr_links_wq);
 		return ret;
 	}
-	rdma_link_register(&vr_link_ether);
-	rdma_link_register(&vr_link_udp);
+	for (i = 0; i < ARRAY_SIZE(vr_link_types); i++)
+		rdma_link_register(&vr_link_types[i]);
 	return 0;
 }
 
 static void __exit vr_exit(void)
 {
 	struct vr_dev *d;
+	unsigned int i;
 
-	rdma_link_unregister(&vr_link_udp);
-	rdma_link_unregister(&vr_link_ether);
+	for (i = 0; i < ARRAY_SIZE(vr_link_types); i++)
+		rdma_link_unregister(&vr_link_types[i]);
 	unregister_netdevice_notifier(&vr_notifier);
 	while ((d = vr_first_link())) {
 		ib_unregister_device(&d->ib);
@@ -336,3 +385,5 @@ MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(VIA_RELEASE);
 MODULE_ALIAS_RDMA_LINK("via");
 MODULE_ALIAS_RDMA_LINK("via_udp");
+MODULE_ALIAS_RDMA_LINK("via_roce");
+MODULE_ALIAS_RDMA_LINK("via_roce_udp");

@@ -2,7 +2,8 @@
 /*
  * The functions of a device for the RDMA core.
  *
- * The device is like one of iWARP: connections by iw_cm, no UD, no atomics.  User space
+ * The device is like one of iWARP, with connections by iw_cm, or has the addressing of
+ * RoCE (roce.c); no UD, no atomics.  User space
  * sees the ABI of siw (uapi/rdma/siw-abi.h), so that libsiw, which rdma-core brings with
  * every distribution, drives it: that library goes by the driver's number.
  */
@@ -13,6 +14,7 @@
 #include <rdma/uverbs_ioctl.h>
 #include "cm.h"
 #include "link.h"
+#include "roce.h"
 #include "verbs.h"
 
 static int vr_query_device(struct ib_device *ib, struct ib_device_attr *attr,
@@ -56,9 +58,15 @@ static int vr_query_port(struct ib_device *ib, u32 port,
 	struct net_device *ndev = vr_dev_netdev(vr_dev_of(ib));
 	bool up = ndev && netif_running(ndev) && netif_carrier_ok(ndev);
 
-	attr->gid_tbl_len = 1;
 	attr->max_msg_sz = VR_MESSAGE;
-	attr->port_cap_flags = IB_PORT_CM_SUP;
+	if (vr_dev_of(ib)->roce) {
+		attr->gid_tbl_len = VR_ROCE_GIDS;
+		attr->pkey_tbl_len = 1;
+		attr->ip_gids = true;
+	} else {
+		attr->gid_tbl_len = 1;
+		attr->port_cap_flags = IB_PORT_CM_SUP;
+	}
 	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
 	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
 				IB_PORT_PHYS_STATE_DISABLED;
@@ -188,42 +196,28 @@ const struct ib_device_ops vr_verbs = {
 	.alloc_pd = vr_alloc_pd,
 	.alloc_ucontext = vr_alloc_ucontext,
 	.create_cq = vr_create_cq,
-	.create_qp = vr_create_qp,
 	.create_srq = vr_create_srq,
 	.dealloc_driver = vr_link_dealloc,
 	.dealloc_pd = vr_dealloc_pd,
 	.dealloc_ucontext = vr_dealloc_ucontext,
 	.dereg_mr = vr_dereg_mr,
 	.destroy_cq = vr_destroy_cq,
-	.destroy_qp = vr_destroy_qp,
 	.destroy_srq = vr_destroy_srq,
 	.disassociate_ucontext = vr_disassociate_ucontext,
 	.get_dev_fw_str = vr_get_dev_fw_str,
 	.get_dma_mr = vr_get_dma_mr,
 	.get_hw_stats = vr_get_hw_stats,
 	.get_netdev = vr_get_netdev,
-	.get_port_immutable = vr_get_port_immutable,
-	.iw_accept = vr_iw_accept,
-	.iw_add_ref = vr_iw_add_ref,
-	.iw_connect = vr_iw_connect,
-	.iw_create_listen = vr_iw_create_listen,
-	.iw_destroy_listen = vr_iw_destroy_listen,
-	.iw_get_qp = vr_iw_get_qp,
-	.iw_reject = vr_iw_reject,
-	.iw_rem_ref = vr_iw_rem_ref,
 	.map_mr_sg = vr_map_mr_sg,
 	.mmap = vr_mmap,
 	.mmap_free = vr_mmap_free,
-	.modify_qp = vr_modify_qp,
 	.modify_srq = vr_modify_srq,
 	.poll_cq = vr_poll_cq,
 	.post_recv = vr_post_recv,
 	.post_send = vr_post_send,
 	.post_srq_recv = vr_post_srq_recv,
 	.query_device = vr_query_device,
-	.query_gid = vr_query_gid,
 	.query_port = vr_query_port,
-	.query_qp = vr_query_qp,
 	.query_srq = vr_query_srq,
 	.reg_user_mr = vr_reg_user_mr,
 	.req_notify_cq = vr_req_notify_cq,
@@ -233,4 +227,21 @@ const struct ib_device_ops vr_verbs = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, vr_qp, ib),
 	INIT_RDMA_OBJ_SIZE(ib_srq, vr_srq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, vr_ucontext, ib),
+};
+
+const struct ib_device_ops vr_iw_ops = {
+	.create_qp = vr_create_qp,
+	.destroy_qp = vr_destroy_qp,
+	.get_port_immutable = vr_get_port_immutable,
+	.iw_accept = vr_iw_accept,
+	.iw_add_ref = vr_iw_add_ref,
+	.iw_connect = vr_iw_connect,
+	.iw_create_listen = vr_iw_create_listen,
+	.iw_destroy_listen = vr_iw_destroy_listen,
+	.iw_get_qp = vr_iw_get_qp,
+	.iw_reject = vr_iw_reject,
+	.iw_rem_ref = vr_iw_rem_ref,
+	.modify_qp = vr_modify_qp,
+	.query_gid = vr_query_gid,
+	.query_qp = vr_query_qp,
 };

@@ -5,6 +5,8 @@
 
 #include "dev.h"
 
+/* Of all devices; and besides, of those that are like iWARP. */
 extern const struct ib_device_ops vr_verbs;
+extern const struct ib_device_ops vr_iw_ops;
 
 #endif
