@@ -20,6 +20,8 @@ struct conn {
 	struct ibv_comp_channel *channel[2];
 	struct ibv_cq *cq[2];		/* of the send and the receive queue */
 	bool one_cq;
+	bool number;			/* of no librdmacm: @id is ours */
+	int gid;			/* its index, then */
 };
 
 struct memory {
@@ -50,6 +52,14 @@ void end_do(struct end *e, const struct order *o, struct answer *a);
 bool end_cm(struct end *e, const struct order *o, struct answer *a);
 bool end_queue(struct end *e, const struct order *o, struct answer *a);
 bool end_srq(struct end *e, const struct order *o, struct answer *a);
+
+/* What end_cm() does for connections by number; end_number() is for orders of theirs. */
+bool end_number(struct end *e, const struct order *o, struct answer *a);
+struct conn *end_unused(struct end *e, struct answer *a, uint32_t first);
+bool end_is_number(const char *address);
+int number_qp(struct conn *c, struct ibv_pd *pd, struct ibv_qp_init_attr *init,
+	      uint8_t *gid);
+void number_drop(struct conn *c);
 
 /* NULL, with the answer's rc set, where there is no such object. */
 struct conn *end_conn(struct end *e, uint32_t n, struct answer *a);

@@ -37,7 +37,7 @@ static bool address(const char *text, uint32_t port,
 	return inet_pton(AF_INET6, copy, &six->sin6_addr) == 1;
 }
 
-static struct conn *unused(struct end *e, struct answer *a, uint32_t first)
+struct conn *end_unused(struct end *e, struct answer *a, uint32_t first)
 {
 	uint32_t i;
 
@@ -58,7 +58,9 @@ static void drop(struct conn *c)
 {
 	int i;
 
-	if (c->id && c->id->qp)
+	if (c->number && c->id->qp)
+		ibv_destroy_qp(c->id->qp);
+	else if (c->id && c->id->qp)
 		rdma_destroy_qp(c->id);
 	for (i = 0; i < 2; i++) {
 		if (c->cq[i] && !(i && c->one_cq))
@@ -66,7 +68,9 @@ static void drop(struct conn *c)
 		if (c->channel[i] && !(i && c->one_cq))
 			ibv_destroy_comp_channel(c->channel[i]);
 	}
-	if (c->id)
+	if (c->number)
+		number_drop(c);
+	else if (c->id)
 		rdma_destroy_id(c->id);
 	if (c->events)
 		rdma_destroy_event_channel(c->events);
@@ -76,7 +80,7 @@ static void drop(struct conn *c)
 /* Bound to an address; a listener when there is a backlog. */
 static void bound(struct end *e, const struct order *o, struct answer *a)
 {
-	struct conn *c = unused(e, a, o->op != OP_OPEN);
+	struct conn *c = end_unused(e, a, o->op != OP_OPEN);
 	struct sockaddr_storage s;
 
 	if (!c)
@@ -126,7 +130,7 @@ static bool step(struct conn *c, enum rdma_cm_event_type want,
 static void resolve(struct end *e, const struct order *o, struct answer *a)
 {
 	struct sockaddr_storage own, peer;
-	struct conn *c = unused(e, a, 1);
+	struct conn *c = end_unused(e, a, 1);
 
 	if (!c)
 		return;
@@ -180,7 +184,11 @@ static void queues(struct end *e, const struct order *o, struct conn *c,
 	init.send_cq = c->cq[SQ];
 	init.recv_cq = c->cq[RQ];
 	init.srq = e->srq[q->srq].srq;
-	a->rc = rdma_create_qp(c->id, e->pd[q->pd], &init) ? -errno : 0;
+	if (c->number)
+		a->rc = number_qp(c, e->pd[q->pd], &init, a->gid);
+	else
+		a->rc = rdma_create_qp(c->id, e->pd[q->pd], &init) ?
+			-errno : 0;
 	if (a->rc)
 		return;
 	a->queues = (struct queues){
@@ -243,7 +251,7 @@ static void event(struct end *e, const struct order *o, struct conn *c,
 	rdma_ack_cm_event(ev);
 	if (a->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return;
-	child = unused(e, a, 1);
+	child = end_unused(e, a, 1);
 	if (child && rdma_migrate_id(id, child->events))
 		a->rc = -errno;
 	if (child && !a->rc)
@@ -256,6 +264,8 @@ bool end_cm(struct end *e, const struct order *o, struct answer *a)
 {
 	struct conn *c = NULL;
 
+	if (end_number(e, o, a))
+		return true;
 	switch (o->op) {
 	case OP_OPEN:
 	case OP_LISTEN:
@@ -273,6 +283,10 @@ bool end_cm(struct end *e, const struct order *o, struct answer *a)
 	case OP_DROP:
 		c = end_conn(e, o->conn, a);
 		break;
+	case OP_MEET:
+	case OP_INIT:
+		a->rc = -ENOTCONN;
+		return true;
 	default:
 		return false;
 	}

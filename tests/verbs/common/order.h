@@ -5,6 +5,11 @@
  * far one of another machine reads them from a TCP connection.  Both machines
  * run the same program on the same architecture, so an order goes as it is.
  *
+ * An address is one of IP, for librdmacm; or a device, '#' and the index of a GID, or
+ * an address of IPv4 that is one: then
+ * ends are connected by the numbers of their queue pairs, and there are no listeners, no
+ * events.
+ *
  * Objects are numbers of the end: connections (with their queues), memory,
  * protection domains.  An answer's rc is 0 or a negative errno.
  */
@@ -32,6 +37,10 @@ enum op {
 	OP_EVENT,	/* conn, ms; a request's is a new connection */
 	OP_DISCONNECT,	/* conn */
 	OP_DROP,	/* conn, queues and all */
+	OP_MEET,	/* conn, n: the peer's QP, gid, struct offer; by number;
+			 * flags: to RTR only
+			 */
+	OP_INIT,	/* conn, of no connection manager, out of RESET */
 	/* Memory */
 	OP_PD,
 	OP_DROP_PD,
@@ -90,6 +99,7 @@ struct order {
 	uint32_t conn, mr, pd, srq, n, which, ms, flags, seed, port;
 	uint64_t off, len;
 	char address[64], peer[64];
+	uint8_t gid[16];
 	union {
 		struct queues queues;
 		struct offer offer;
@@ -117,6 +127,7 @@ struct answer {
 	int32_t status;
 	uint32_t key, rkey;
 	uint64_t v[4];
+	uint8_t gid[16];	/* of queues that are connected by number */
 	union {
 		struct offer offer;
 		struct limits limits;

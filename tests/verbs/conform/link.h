@@ -21,6 +21,7 @@ struct point {			/* one end of the connection */
 	uint32_t qp;
 	uint32_t cqe;		/* as it was made */
 	uint32_t inline_data;
+	uint8_t gid[16];	/* where it is connected by number */
 	struct mem mem;
 };
 
@@ -49,6 +50,12 @@ int link_resolve(struct point *p, const char *from, const char *to,
 		 uint32_t port);
 bool point_queues(struct point *p, const struct queues *q);
 bool point_offer(struct point *p, enum op op, const struct offer *f);
+/* By number: to RTR, and to RTS unless rtr_only. */
+int point_meet(struct point *p, const struct point *peer, const struct offer *f,
+	       bool rtr_only);
+/* Both ends, in INIT. */
+bool link_ends(struct link *l, const struct queues *near_queues,
+	       const struct queues *far_queues);
 /* The next event, any; and the one that is to be. */
 bool point_event(struct point *p, struct answer *a, uint32_t ms);
 bool point_expect(struct point *p, enum rdma_cm_event_type want,

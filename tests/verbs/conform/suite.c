@@ -31,9 +31,16 @@ struct env env = { .scale = 1, .port = PORT };
 struct side near = { .sock = -1 }, far = { .sock = -1 };
 
 static const struct file *const files[] = {
-	&file_connect, &file_refuse, &file_data, &file_queue, &file_error,
+	&file_connect, &file_refuse, &file_number, &file_data, &file_queue, &file_error,
 	&file_access, &file_cq, &file_srq, &file_event, &file_process,
 };
+
+/* What there is only with a connection manager, and what only without. */
+static const char *const of_cm[] = {
+	"connect.data*", "connect.wildcard*", "connect.six", "connect.ports",
+	"connect.depths", "refuse.*", "process.peer", "queue.early", NULL
+};
+static const char *const of_number[] = { "number.*", NULL };
 
 /* Of the test that runs; written in its process. */
 static struct verdict {
@@ -264,6 +271,14 @@ static bool wanted(const struct group *g, char **patterns, int n,
 	return !n;
 }
 
+static bool in(const char *name, const char *const *list)
+{
+	for (; *list; list++)
+		if (!fnmatch(*list, name, 0))
+			return true;
+	return false;
+}
+
 static int run_all(char **patterns, int n, const char *except, bool list)
 {
 	unsigned int passed = 0, failed = 0, skipped = 0;
@@ -273,7 +288,8 @@ static int run_all(char **patterns, int n, const char *except, bool list)
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
 		for (j = 0; j < files[i]->count; j++) {
 			g = &files[i]->groups[j];
-			if (!wanted(g, patterns, n, except))
+			if (!wanted(g, patterns, n, except) ||
+			    in(g->name, env.number ? of_cm : of_number))
 				continue;
 			if (list)
 				printf("%-24s %s\n", g->name, g->what);
@@ -297,7 +313,8 @@ static void usage(FILE *f)
 {
 	fputs("usage: verbsconform [options] NEAR[,FAR] [TEST...]\n"
 	      "       verbsconform --server [--port P]\n"
-	      "NEAR and FAR are IP addresses of RDMA devices; both ends are in\n"
+	      "NEAR and FAR are IP addresses of RDMA devices, or devices and\n"
+	      "GIDs, as roce0#0, to connect by numbers; both ends are in\n"
 	      "this process, at one address when there is one. TEST is a shell\n"
 	      "pattern or the start of a name.\n"
 	      "  --host HOST       the far end is that of a server there\n"
@@ -365,6 +382,8 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	if (env.near)
+		env.number = end_is_number(env.near);
 	verdict = mmap(NULL, sizeof(*verdict), PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (verdict == MAP_FAILED) {

@@ -23,11 +23,18 @@ struct env {
 	const char *host, *port;	/* of the far end's machine, or NULL */
 	unsigned int scale;
 	bool verbose;
+	bool number;			/* no addresses, but devices */
 	bool codes;			/* as RoCE has them, on iWARP too */
 	struct limits limits;		/* of the near device */
 };
 
 extern struct env env;
+
+/* Has the device all that verbs say?  The interface of siw has fewer codes and flags. */
+static inline bool has_all(void)
+{
+	return !env.limits.iwarp && !env.number;
+}
 extern struct side near, far;
 
 struct group {
@@ -43,7 +50,7 @@ struct file {
 };
 
 extern const struct file file_connect, file_refuse, file_data, file_queue,
-	file_error, file_access, file_cq, file_srq, file_event, file_process;
+	file_number, file_error, file_access, file_cq, file_srq, file_event, file_process;
 
 /* Checks. A failure is printed at once and the test goes on. */
 bool check(bool ok, const char *file, int line, const char *text);

@@ -89,7 +89,7 @@ static void solicited(void)
 	 * All is more than solicited: asking for less takes nothing back.  The
 	 * library of siw's ABI writes a flag, and the last word holds.
 	 */
-	if (!env.limits.iwarp) {
+	if (has_all()) {
 		NEED_EQ(point_arm(&l.far, RQ, false), 0);
 		NEED_EQ(point_arm(&l.far, RQ, true), 0);
 		message(&l, 0);
