@@ -40,6 +40,7 @@ import rdma_harm
 import rdma_iser
 import rdma_nfs
 import rdma_own
+import rdma_roce
 import rdma_srp
 import registers
 import regress
@@ -403,6 +404,15 @@ IN_GUESTS = [
     row("verbs: what they promise by UDP, {family}, {nic}",
         rdma_own.promised_udp, "net family tests",
         verbs=[(0, "IPv4", rdma_own.SOME), (0, "IPv6", rdma_own.SOME)]),
+    row("verbs: {name} without rdma_cm, {nic}", rdma_roce.program, "net name",
+        stock=(0, "ibv_rc_pingpong"), verbs=(0, list(rdma_roce.PROGRAMS))),
+    row("verbs: both kinds of device on one NIC, {nic}", rdma_roce.beside,
+        "net", verbs=0),
+    row("verbs: what they promise without rdma_cm, {nic}",
+        rdma_roce.promised, "net tests", verbs=(0, ""),
+        verbs_harm=(0, rdma_roce.SOME)),
+    row("verbs: what they promise without rdma_cm by UDP, {nic}",
+        rdma_roce.promised_udp, "net tests", verbs=(0, rdma_roce.SOME)),
     row("verbs: a hostile program, {calls} calls, {nic}", rdma_own.hostile,
         "net kind calls", stock=(0, "via", 2000), verbs=(0, "via", 20000),
         verbs_harm=(0, "via", 20000), verbs_races=(0, "via", 20000)),

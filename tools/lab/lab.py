@@ -248,10 +248,10 @@ class Lab:
             node.sh(f"{VIA} dev detach {name}")
 
     def verbs(self, node, interface, kind="via"):
-        """A verbs device on an interface: <kind>0, of via_rdma (VIA
-        in UDP, too) or of the kernel's rdma_rxe."""
+        """A verbs device on an interface: <kind>0, of via_rdma (each of
+        its types) or of the kernel's rdma_rxe."""
         node.sh("modprobe -a iw_cm ib_uverbs rdma_ucm", 120)
-        if kind in ("via", "via_udp"):
+        if kind.startswith("via"):
             self.insmod(node, modules=("via_rdma",))
         else:
             node.sh(f"modprobe rdma_{kind}", 120)
