@@ -6,9 +6,10 @@ old one stands in that file exactly once, `why` says why a user would care.
 
 `on` is where a test sees it: "lo" is viaconform on via_lo, "wire" viaconform
 between two nodes, "unit" a program of build/unit, "regress" viatest regress, "fault"
-viatest fault, "verbs" verbsconform on the verbs device of a NIC, "sim" only what has
-the agent and the class in its hands.  `first` names the groups (the unit program, the mode of
-viatest regress) that should see it, and is a guess where `guest` is not set.
+viatest fault, "verbs" verbsconform on the verbs device of a NIC, "roce" on one
+without rdma_cm, "sim" only what has the agent and the class in its hands.  `first` names
+the groups (the unit program, the mode of viatest regress) that should see it, and is a
+guess where `guest` is not set.
 
 `guest`: make check-full plants it, in a guest or below a unit test.
 `defect`: the defect of old that it brings back, and where that is written.
@@ -18,7 +19,8 @@ viatest regress) that should see it, and is a guess where `guest` is not set.
 from collections import namedtuple
 
 Mutant = namedtuple("Mutant", "name path on first why edits guest defect sim")
-PLANTED = ("lo", "wire", "verbs", "unit")
+VERBS = ("verbs", "roce")
+PLANTED = ("lo", "wire", *VERBS, "unit")
 WHERE = (*PLANTED, "regress", "fault", "sim")
 
 SIM = {

@@ -79,10 +79,11 @@ def module_commands(folder, on):
     lines += [f"insmod {folder}/{m}.ko" for m in names]
     if on != "lo":
         lines += [tell_netdev(i, "attach") for i in range(2)]
-    if on == "verbs":
+    if on in layer.VERBS:
+        kind = "via" if on == "verbs" else "via_roce"
         lines += ["modprobe -a iw_cm ib_uverbs rdma_ucm",
                   f"insmod {folder}/{plant.VERBS}.ko",
-                  "rdma link add via0 type via netdev eth0"]
+                  f"rdma link add {kind}0 type {kind} netdev eth0"]
     return " && ".join(f"{{ {line}; }}" for line in lines)
 
 
@@ -117,8 +118,9 @@ class Run:
 
     def failure(self, pattern, limit):
         """The first test that fails, None when all pass."""
-        if self.on == "verbs":
-            return self.watch(f"{CONFORM} -v --codes 10.0.0.1 "
+        if self.on in layer.VERBS:
+            where = "10.0.0.1" if self.on == "verbs" else "via_roce0#0"
+            return self.watch(f"{CONFORM} -v --codes {where} "
                               f"{(pattern or '').replace(',', ' ')}", limit)
         only = f"-g '{pattern}' " if pattern else ""
         command = f"{self.folder}/viaconform -v {only}-d "
@@ -129,7 +131,7 @@ class Run:
             return self.watch(f"{command}via_eth0 {PEER}", limit)
 
     def watch(self, command, limit):
-        failed = FAILED_VERBS if self.on == "verbs" else FAILED
+        failed = FAILED_VERBS if self.on in layer.VERBS else FAILED
         job = self.session.lab.nodes[0].spawn(command, limit)
         try:
             job.link.wait_for(lambda: job.done or "FAILED" in job.out and
@@ -216,7 +218,7 @@ def control(session, on, chosen, whole):
     group = run.failure(None if whole else ",".join(sorted(patterns)), ALL)
     if group:
         raise StepFailed(f"{group} fails without a mutant")
-    if on == "verbs" and run.skipped:
+    if on in layer.VERBS and run.skipped:
         raise StepFailed(f"{run.skipped} is skipped: it finds no mutant")
 
 
@@ -253,10 +255,10 @@ def run(check, names=None):
                        mutant, table)
     session = Session(check, "mutation", modules=False, attach=False, **GUEST)
     try:
-        for on in ("lo", "wire", "verbs"):
+        for on in ("lo", "wire", *layer.VERBS):
             part = [m for m in ready if m.on == on]
             if part and session.step(f"no mutant, {on}", control, on, part,
-                                     not names and on != "verbs"):
+                                     not names and on not in layer.VERBS):
                 for mutant in part:
                     session.step(f"{mutant.name}, {on}", attempt, mutant,
                                  table)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defects to plant in the verbs device: events, limits, queues, SRQs."""
+"""Defects to plant in the verbs device: events, limits, queues, SRQs, and queue
+pairs that are connected by number."""
 
 from layer import Layer
 
@@ -98,3 +99,46 @@ mutant("vr-deep-sends", "verbs/sq.c", "queue.deep",
 mutant("vr-message-short", "verbs/dev.h", "data.longest",
        "messages end at what a program's VI may have, and the port says so",
        ("#define VR_MESSAGE	VIA_KERNEL_TRANSFER", "#define VR_MESSAGE	BIT(20)"))
+
+
+def number(name, path, first, why, *edits):
+    """The same on a device without rdma_cm."""
+    MUTANTS.guest(name, path, "roce", first, why, *edits)
+
+
+number("vr-number-early", "verbs/roce.c", "number.early",
+       "sends before the peer came are never sent",
+       ("err ? VR_TODO_BREAK : VR_TODO_RING);", "err ? VR_TODO_BREAK : 0);"))
+number("vr-number-told", "verbs/hook.c", "number.left",
+       "a peer that has had all takes away what was not looked at yet",
+       ("qp->dev->roce && vr_roce_flushed(qp, recv)) {",
+        "qp->dev->roce && vr_roce_flushed(qp, recv) && 0) {"))
+number("vr-number-lost", "verbs/rq.c", "number.left",
+       "receives that were withheld never come back",
+       ("	for (; rq->withheld; rq->withheld--)\n",
+        "	for (; 0; rq->withheld--)\n"))
+number("vr-number-silent", "verbs/qp.c", "number.left",
+       "who sends to a peer that has left waits for ever",
+       ("		else if (unlikely(READ_ONCE(qp->roce.alone)))\n",
+        "		else if (0)\n"))
+number("vr-number-alone", "verbs/roce.c", "number.again",
+       "a queue pair that was left once is so at its next connection, too",
+       ("	WRITE_ONCE(r->alone, false);\n", ""))
+number("vr-number-states", "verbs/roce.c", "number.refused",
+       "a queue pair goes from any state to any",
+       ("			       IB_QPT_RC, mask) &&", "			       IB_QPT_RC, mask) + 2 &&"))
+number("vr-number-reads", "verbs/roce.c", "number.refused",
+       "more reads are promised than can be answered",
+       ("		 attr->max_dest_rd_atomic > VR_READS) &&",
+        "		 !attr) &&"))
+number("vr-number-patient", "verbs/roce.c", "number.nobody",
+       "who sends to a number that nobody has waits for ever",
+       ("	} else if ((qp->roce.waited && vr_roce_sends_wait(qp)) ||",
+        "	} else if ((qp->roce.waited && 0) ||"))
+number("vr-number-hasty", "verbs/roce.c", "number.nobody",
+       "who only waits for its peer is ended",
+       ("	} else if ((qp->roce.waited && vr_roce_sends_wait(qp)) ||",
+        "	} else if ((1 && READ_ONCE(qp->roce.meeting)) ||"))
+number("vr-number-unsolicited", "kernel/p2p.c", "cq.solicited",
+       "peers on one host do not hear that a message is solicited",
+       ("			via_kernel_join(vi, other);\n", ""))
