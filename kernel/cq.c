@@ -316,8 +316,7 @@ static bool via_cq_before(struct rb_node *a, const struct rb_node *b)
 static u32 via_cq_next_seq(const struct via_queue *q)
 {
 	/* The program can spoil its own order here, nothing else. */
-	return READ_ONCE(q->comp[q->cq_from &
-				 (VIA_QUEUE_ENTRIES - 1)].cq_seq);
+	return READ_ONCE(q->comp[q->cq_from & q->mask].cq_seq);
 }
 
 /* Notices of this queue are not in the ring, or no longer, from cq_from on. */
@@ -337,8 +336,7 @@ void via_cq_publish(struct via_vi *vi, struct via_queue *q)
 
 	lockdep_assert_held(&q->lock);
 	spin_lock(&cq->lock);
-	WRITE_ONCE(q->comp[q->head & (VIA_QUEUE_ENTRIES - 1)].cq_seq,
-		   cq->seq++);
+	WRITE_ONCE(q->comp[q->head & q->mask].cq_seq, cq->seq++);
 	q->head++;
 	/* First the completion, then its notice: Done succeeds at once. */
 	smp_store_release(&q->kern->done, q->head);

@@ -173,8 +173,7 @@ static void via_desc_load(struct via_vi *vi, struct via_queue *q, u32 index,
 		via_desc_check_loaded(vi, d, q->recv);
 		return;
 	}
-	memcpy(d, &q->slots[index & (VIA_QUEUE_ENTRIES - 1)],
-	       sizeof(struct via_slot));
+	memcpy(d, &q->slots[index & q->mask], sizeof(struct via_slot));
 	/* (1): no second look at the slot. */
 	barrier();
 

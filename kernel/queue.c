@@ -3,18 +3,26 @@
  * Work queues, in memory shared with the program (shared.c).
  *
  *  1. The queue's lock guards head, next and what is loaded.  The program owns tail:
- *     it is read once, and counts if it is at most VIA_QUEUE_ENTRIES beyond head.
+ *     it is read once, and counts if it is at most the ring's entries beyond head.
  *  2. head <= next: what is loaded lies between.  A descriptor that was not loaded may
  *     complete, and head and next advance together.
  *  3. A completion's words are stored before the index, or the completion queue's
  *     entry, that shows it to the program.
  *  4. The new state is stored before a flush, and a full barrier lies between that
  *     and the look at tail (docs/explain/ordering.md).
+ *  5. Slots, completion words and their number change together, under the queue's lock
+ *     and that of its CQ, and the agent has its own record of all three.  As many slots
+ *     before tail, and words before head, go along as the old ring has: tail may say
+ *     anything, they are as many.
+ *  6. No more descriptors are loaded than the ring has entries, by (1), nor more than
+ *     VIA_INFLIGHT.  The room for them grows with the ring, and all who use a loaded
+ *     descriptor find it by its index each time that they have taken the lock.
  *
  *  event                            function
  *  one descriptor has ended         via_queue_complete()
  *  the state ends all that is there via_queue_flush()
  *  attributes change                via_queue_unload()
+ *  the ring becomes longer          via_queue_lengthen()
  *  the VI's memory goes             via_queue_free()
  */
 
@@ -46,6 +54,8 @@ int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv,
 	q->ring_mask = ring - 1;
 	q->kern = recv ? &sh->recv_kern : &sh->send_kern;
 	q->prog = recv ? &sh->recv_user : &sh->send_user;
+	q->entries = VIA_QUEUE_ENTRIES;
+	q->mask = q->entries - 1;
 	if (!kernel) {
 		q->slots = base + (recv ?
 				   VIA_VI_RECV_SLOTS(VIA_QUEUE_ENTRIES) :
@@ -56,6 +66,47 @@ int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv,
 	}
 	q->ring = kcalloc(ring, sizeof(*q->ring), GFP_KERNEL_ACCOUNT);
 	return q->ring ? 0 : -ENOMEM;
+}
+
+/*
+ * In place where the old ring is the beginning of the new one: an index whose slot is
+ * another one then has a slot that the old ring did not have.
+ */
+static void via_queue_swap(struct via_queue *q, const struct via_ring *r)
+{
+	u32 tail = READ_ONCE(q->prog->tail), mask = r->entries - 1, i;
+
+	/* (5) */
+	for (i = 1; i <= q->entries; i++) {
+		r->slots[(tail - i) & mask] = q->slots[(tail - i) & q->mask];
+		r->comp[(q->head - i) & mask] =
+			q->comp[(q->head - i) & q->mask];
+	}
+	q->slots = r->slots;
+	q->comp = r->comp;
+	q->entries = r->entries;
+	q->mask = mask;
+}
+
+void via_queue_lengthen(struct via_queue *q, struct via_ring *r)
+{
+	u32 i;
+
+	lockdep_assert_held(&q->lock);
+	if (q->cq) {
+		spin_lock(&q->cq->lock);
+		via_queue_swap(q, r);
+		spin_unlock(&q->cq->lock);
+	} else {
+		via_queue_swap(q, r);
+	}
+	if (!r->loaded)
+		return;
+	/* (6) */
+	for (i = q->head; i != q->next; i++)
+		r->loaded[i & (VIA_INFLIGHT - 1)] = *via_queue_entry(q, i);
+	swap(q->ring, r->loaded);
+	q->ring_mask = VIA_INFLIGHT - 1;
 }
 
 /* What was loaded beyond the slot. */
@@ -102,7 +153,7 @@ void via_queue_complete(struct via_vi *vi, struct via_queue *q,
 	if (unlikely(via_queue_is_kernel(q))) {
 		via_kernel_complete(vi, q, status, length, immediate);
 	} else {
-		c = &q->comp[q->head & (VIA_QUEUE_ENTRIES - 1)];
+		c = &q->comp[q->head & q->mask];
 		WRITE_ONCE(c->length, length);
 		WRITE_ONCE(c->immediate, immediate);
 		WRITE_ONCE(c->status, status | VIA_ST_DONE);
@@ -142,8 +193,7 @@ static u32 via_flush_op(struct via_queue *q)
 	if (q->next != q->head)
 		control = via_queue_entry(q, q->head)->control;
 	else
-		control = READ_ONCE(q->slots[q->head &
-					     (VIA_QUEUE_ENTRIES - 1)].control);
+		control = READ_ONCE(q->slots[q->head & q->mask].control);
 	return via_desc_op(control, false);
 }
 

@@ -26,6 +26,27 @@ int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv,
 		   bool kernel);
 void via_queue_free(struct via_queue *q);
 
+/**
+ * struct via_ring - a longer ring for a queue
+ * @entries:	slots, a power of two, more than the queue has
+ * @slots:	where they are
+ * @comp:	and their completion words
+ * @loaded:	room for VIA_INFLIGHT loaded descriptors of a send queue; NULL: it has
+ *		that already, or receives
+ */
+struct via_ring {
+	u32 entries;
+	struct via_slot *slots;
+	struct via_completion *comp;
+	struct via_desc *loaded;
+};
+
+/*
+ * From here on the queue has this ring, with what the old one had; @r->loaded is for
+ * kfree().  q->lock held, BH off.
+ */
+void via_queue_lengthen(struct via_queue *q, struct via_ring *r);
+
 /* Forget what was loaded and not completed; q->lock held, nothing in flight. */
 void via_queue_unload(struct via_queue *q);
 /*
@@ -51,8 +72,7 @@ static inline bool via_queue_posted(const struct via_queue *q, u32 *n)
 	/* Pairs with the program's store-release: slots below are filled. */
 	tail = smp_load_acquire(&q->prog->tail);
 	*n = tail - q->next;
-	return tail - q->head <= VIA_QUEUE_ENTRIES &&
-	       *n <= VIA_QUEUE_ENTRIES;
+	return tail - q->head <= q->entries && *n <= q->entries;
 }
 
 /* The in-flight entry of an index; q->lock held. */

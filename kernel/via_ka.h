@@ -148,7 +148,7 @@ struct via_kernel_vi;
 struct via_nic;
 struct via_vi;
 
-#define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue */
+#define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue, at most */
 #define VIA_INFLIGHT		64u	/* sends started and not complete */
 #define VIA_WAITING_BITS	9	/* lists of waiters, 4 KiB */
 #define VIA_LISTENING_BITS	6	/* of listeners in the kernel; of programs */
@@ -205,25 +205,29 @@ struct via_notice {
  * @lock:	guards all fields below but the constants
  * @head:	next descriptor to complete; kern->done follows it
  * @next:	next descriptor to load; head <= next <= tail
- * @check:	descriptors before this index are to be checked early
+ * @mask:	@entries - 1; cq->lock too to write
  * @cq_from:	first completion whose notice is not in the CQ ring yet
  * @dead:	no more completions: the VI is being destroyed; written with
  *		both queue locks held
  * @recv:	constant: this is a receive queue
+ * @entries:	slots of the ring, a power of two; they only become more.
+ *		Of a consumer in the kernel: VIA_QUEUE_ENTRIES
  * @kern:	constant: kernel-written shared part
  * @prog:	constant: program-written shared part, untrusted
- * @slots:	constant: shared slots, untrusted; NULL: the owner is a consumer in
+ * @slots:	shared slots, untrusted; NULL, for good: the owner is a consumer in
  *		the kernel, which keeps its own (via_kapi.h)
- * @comp:	constant: shared completion words, never read back for trust;
- *		NULL likewise
+ * @comp:	shared completion words, never read back for trust; cq->lock too
+ *		to write; NULL likewise
  * @cq:		attached CQ or NULL, a reference is held; NULL again once the
  *		queue is dead (cq->lock too to write)
  * @cq_node:	cq->lock: in the CQ's tree of queues with notices left over
  * @cq_key:	cq->lock: its place there, the sequence number of @cq_from
  * @sleepers:	threads asleep until the queue moves, and @notice
- * @ring:	loaded descriptors: VIA_INFLIGHT of a send queue, 1 of a
- *		receive queue; entry of index i is ring[i & ring_mask]
- * @ring_mask:	constant
+ * @ring:	loaded descriptors: 1 of a receive queue; of a send queue VIA_INFLIGHT,
+ *		or @entries where these are fewer; entry of index i is
+ *		ring[i & ring_mask]
+ * @ring_mask:	grows with @entries
+ * @check:	descriptors before this index are to be checked early
  * @descs:	descriptors completed, for statistics
  * @bytes:	bytes of successful completions, for statistics
  * @errors:	descriptors that ended in error and were not flushed, likewise
@@ -234,11 +238,12 @@ struct via_queue {
 	spinlock_t lock;
 	u32 head;
 	u32 next;
-	u32 check;
+	u32 mask;
 	u32 cq_from;
 	bool dead;
 	bool recv;
 	u32 ring_mask;
+	u32 entries;
 	struct via_queue_kern *kern;
 	struct via_queue_user *prog;
 	struct via_slot *slots;
@@ -248,6 +253,7 @@ struct via_queue {
 	struct rb_node cq_node;
 	u32 cq_key;
 	struct hlist_head sleepers;
+	u32 check;
 	u64 descs;
 	u64 bytes;
 	u64 errors;

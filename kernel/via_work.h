@@ -20,8 +20,8 @@
  *   via_ether_next_vi()	all VIs of a NIC
  *
  * What else loops has a bound of its own: a queue that is flushed has
- * VIA_QUEUE_ENTRIES descriptors, a CQ that is resized gives VIA_CQ_RETRACT_MAX
- * notices back under one lock.
+ * VIA_QUEUE_ENTRIES descriptors, a ring that becomes longer is copied, half as many slots
+ * at most, a CQ that is resized gives VIA_CQ_RETRACT_MAX notices back under one lock.
  *
  * tests/sim counts visits, however they are charged, and steps, from one moment with
  * bottom halves on to the next, and from frame to frame that is received; and visits

@@ -224,9 +224,8 @@ mutant("segments-leak", "kernel/queue.c", "lo", "send.segments",
         "	if (q->next == q->head)\n		q->next++;"), sim="ledger")
 mutant("tail-unbound", "kernel/queue.h", "sim", "",
        "a program's made-up tail keeps a CPU in the kernel",
-       ("	return tail - q->head <= VIA_QUEUE_ENTRIES &&\n"
-        "	       *n <= VIA_QUEUE_ENTRIES;", "	return true;"),
-       sim="hostile")
+       ("	return tail - q->head <= q->entries && *n <= q->entries;",
+        "	return true;"), sim="hostile")
 mutant("flushed-write-is-send", DESC, "unit", "core",
        "an RDMA Write that has failed completes as a send",
        ("	case VIA_CTL_OP_RDMAWRITE:\n		return VIA_ST_OP_RDMA_WRITE;\n",

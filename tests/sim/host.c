@@ -82,7 +82,8 @@ static void unmap(struct vm_area_struct *v, bool zeroes)
 	if (v->vm_ops && v->vm_ops->close)
 		v->vm_ops->close(v);
 	for (i = 0; i < v->npages; i++)
-		put_page(v->pages[i]);
+		if (v->pages[i])
+			put_page(v->pages[i]);
 	free(v->pages);
 	if (v->vm_file)
 		atomic_dec(&v->vm_file->count);
@@ -231,7 +232,8 @@ static void inherit(struct sim_proc *child, const struct vm_area_struct *from)
 	INIT_LIST_HEAD(&v->faulting);
 	v->pages = calloc(v->npages + 1, sizeof(*v->pages));
 	for (i = 0; i < v->npages; i++) {
-		get_page(from->pages[i]);
+		if (from->pages[i])
+			get_page(from->pages[i]);
 		v->pages[i] = from->pages[i];
 	}
 	if (v->vm_file)
@@ -515,8 +517,10 @@ void *sim_mmap(struct file *f, void *at, u64 offset, size_t size, bool write)
 	INIT_LIST_HEAD(&v->faulting);
 	down_write(&mm->mmap_lock);
 	ret = f->f_op->mmap(f, v);
-	if (!ret)
+	if (!ret) {
 		list_add_tail(&v->link, &mm->vmas);
+		sim_fault_in(v);
+	}
 	up_write(&mm->mmap_lock);
 	if (ret) {
 		if (own)
@@ -579,7 +583,8 @@ static void shorten(struct vm_area_struct *v, unsigned long from, bool zeroes)
 	down_write(&v->vm_mm->mmap_lock);
 	cut(from, v->vm_end, zeroes);
 	while (v->npages > n)
-		put_page(v->pages[--v->npages]);
+		if (v->pages[--v->npages])
+			put_page(v->pages[v->npages]);
 	v->vm_end = from;
 	up_write(&v->vm_mm->mmap_lock);
 	leave();

@@ -307,13 +307,14 @@ void vunmap(const void *addr)
 	int i;
 
 	might_sleep();
-	for (i = 0; i < nvmaps; i++)
+	for (i = 0; addr && i < nvmaps; i++)
 		if (vmaps[i].addr == addr) {
 			munmap((void *)addr, vmaps[i].bytes);
 			vmaps[i] = vmaps[--nvmaps];
 			return;
 		}
-	sim_fail("vunmap() of what is not mapped");
+	if (addr)
+		sim_fail("vunmap() of what is not mapped");
 }
 
 /* Address spaces */
@@ -358,19 +359,25 @@ struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long addr)
 	return addr < TASK_SIZE ? &everything : NULL;
 }
 
-static int insert(struct vm_area_struct *vma, struct page **pages, u32 n)
+/* Pages of a mapping, from one on; the others are not there. */
+static int insert(struct vm_area_struct *vma, u32 from, struct page **pages,
+		  u32 n)
 {
 	u32 i;
 
-	vma->pages = calloc(n, sizeof(*pages));
+	if (!vma->pages) {
+		vma->npages = (vma->vm_end - vma->vm_start) / PAGE_SIZE;
+		vma->pages = calloc(vma->npages, sizeof(*pages));
+	}
 	if (!vma->pages)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
+		if (from + i >= vma->npages || vma->pages[from + i])
+			sim_fail("a page is mapped where there is no place");
 		get_page(pages[i]);
-		vma->pages[i] = pages[i];
+		vma->pages[from + i] = pages[i];
 	}
-	vma->npages = n;
-	map_pages((void *)vma->vm_start, pages, n);
+	map_pages((void *)(vma->vm_start + from * PAGE_SIZE), pages, n);
 	return 0;
 }
 
@@ -379,7 +386,24 @@ int vm_insert_page(struct vm_area_struct *vma, unsigned long addr,
 {
 	if (sim_alloc_fails())
 		return -ENOMEM;
-	return insert(vma, &page, 1);
+	return insert(vma, (addr - vma->vm_start) / PAGE_SIZE, &page, 1);
+}
+
+void sim_fault_in(struct vm_area_struct *vma)
+{
+	struct vm_fault vmf = { .vma = vma };
+	u32 i;
+
+	for (i = 0; vma->vm_ops && vma->vm_ops->fault && i < vma->npages; i++) {
+		if (vma->pages[i])
+			continue;
+		vmf.pgoff = vma->vm_pgoff + i;
+		if (vma->vm_ops->fault(&vmf))
+			continue;
+		insert(vma, i, &vmf.page, 1);
+		/* The fault's own reference is the mapping's. */
+		put_page(vmf.page);
+	}
 }
 
 int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
@@ -387,7 +411,7 @@ int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
 {
 	if (sim_alloc_fails())
 		return -ENOMEM;
-	return insert(vma, pages, n);
+	return insert(vma, 0, pages, n);
 }
 
 int account_locked_vm(struct mm_struct *mm, unsigned long pages, bool inc)

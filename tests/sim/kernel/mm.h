@@ -75,6 +75,7 @@ void put_page(struct page *p);
 unsigned long get_zeroed_page(gfp_t gfp);
 void free_page(unsigned long addr);
 struct page *virt_to_page(const void *addr);
+#define offset_in_page(p)	((unsigned long)(p) & ~PAGE_MASK)
 #define page_address(p)		((p)->addr)
 #define page_to_phys(p)		((phys_addr_t)(uintptr_t)(p)->addr)
 void *vmap(struct page **pages, unsigned int n, unsigned long flags, int prot);
@@ -102,7 +103,19 @@ typedef unsigned long vm_flags_t;
 
 struct file;
 struct vm_area_struct;
+struct page;
+
+struct vm_fault {
+	struct vm_area_struct *vma;
+	unsigned long pgoff;
+	struct page *page;
+};
+
+typedef unsigned int vm_fault_t;
+#define VM_FAULT_SIGBUS		0x2u
+
 struct vm_operations_struct {
+	vm_fault_t (*fault)(struct vm_fault *vmf);
 	void (*open)(struct vm_area_struct *vma);
 	void (*close)(struct vm_area_struct *vma);
 	int (*mremap)(struct vm_area_struct *vma);
@@ -117,7 +130,7 @@ struct vm_area_struct {
 	struct file *vm_file;
 	void *vm_private_data;
 	const struct vm_operations_struct *vm_ops;
-	struct page **pages;		/* mapped in it */
+	struct page **pages;		/* mapped in it; NULL: not there yet */
 	u32 npages;
 	bool fixed;			/* in memory that stays mapped */
 	bool inherited;			/* a child's, in its parent's memory */
@@ -149,6 +162,8 @@ int vm_insert_page(struct vm_area_struct *vma, unsigned long addr,
 		   struct page *page);
 int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
 		 unsigned long n);
+/* All pages that a program's touch would bring.  mmap_lock held. */
+void sim_fault_in(struct vm_area_struct *vma);
 int account_locked_vm(struct mm_struct *mm, unsigned long pages, bool inc);
 #define rlimit(what) \
 	((unsigned long)current->mm->locked_max << PAGE_SHIFT)
