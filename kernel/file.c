@@ -470,6 +470,19 @@ static long via_vi_create_call(struct via_file *f, struct via_vi_create *a)
 	return ret == -EDQUOT ? VIA_R_ERROR_RESOURCE : ret;
 }
 
+/* A post waits for it: not under file->mutex, likewise. */
+static long via_vi_grow_call(struct via_file *f, struct via_vi_grow *a)
+{
+	struct via_quota_look look;
+	long ret;
+
+	do {
+		via_quota_sample(f->quota, &look);
+		ret = READ_ONCE(f->dead) ? -ESHUTDOWN : via_vi_grow(f, a);
+	} while (ret == -EDQUOT && via_quota_wait(&look));
+	return ret == -EDQUOT ? VIA_R_ERROR_RESOURCE : ret;
+}
+
 /*
  * Not under file->mutex, which other threads may hold for long: at COMMIT the
  * program keeps all its threads from the CQ.
@@ -499,6 +512,8 @@ static long via_free_call(struct via_file *f, unsigned int cmd, void *arg)
 		return via_mem_register(f, arg);
 	case VIA_IOC_VI_CREATE:
 		return via_vi_create_call(f, arg);
+	case VIA_IOC_VI_GROW:
+		return via_vi_grow_call(f, arg);
 	case VIA_IOC_CQ_RESIZE:
 		return via_cq_resize_call(f, arg);
 	case VIA_IOC_CONN_WAIT:

@@ -38,11 +38,13 @@ static struct lock_class_key via_queue_keys[2];
 int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv,
 		   bool kernel)
 {
-	u32 ring = recv ? 1 : VIA_INFLIGHT;
+	u32 ring = recv ? 1 : kernel ? VIA_INFLIGHT : VIA_VI_FEW;
 	void *base = sh;
 
 	BUILD_BUG_ON(VIA_INFLIGHT & (VIA_INFLIGHT - 1));
 	BUILD_BUG_ON(VIA_QUEUE_ENTRIES & (VIA_QUEUE_ENTRIES - 1));
+	BUILD_BUG_ON(VIA_VI_FEW & (VIA_VI_FEW - 1));
+	BUILD_BUG_ON(VIA_VI_FEW > VIA_INFLIGHT);
 
 	spin_lock_init(&q->lock);
 	/* Send before receive, and receive of the peer: two classes. */
@@ -54,15 +56,13 @@ int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv,
 	q->ring_mask = ring - 1;
 	q->kern = recv ? &sh->recv_kern : &sh->send_kern;
 	q->prog = recv ? &sh->recv_user : &sh->send_user;
-	q->entries = VIA_QUEUE_ENTRIES;
+	q->entries = kernel ? VIA_QUEUE_ENTRIES : VIA_VI_FEW;
 	q->mask = q->entries - 1;
 	if (!kernel) {
-		q->slots = base + (recv ?
-				   VIA_VI_RECV_SLOTS(VIA_QUEUE_ENTRIES) :
-				   VIA_VI_SEND_SLOTS);
-		q->comp = base + (recv ?
-				  VIA_VI_RECV_COMP(VIA_QUEUE_ENTRIES) :
-				  VIA_VI_SEND_COMP(VIA_QUEUE_ENTRIES));
+		q->slots = base + (recv ? VIA_VI_FEW_RECV_SLOTS :
+					  VIA_VI_FEW_SEND_SLOTS);
+		q->comp = base + (recv ? VIA_VI_FEW_RECV_COMP :
+					 VIA_VI_FEW_SEND_COMP);
 	}
 	q->ring = kcalloc(ring, sizeof(*q->ring), GFP_KERNEL_ACCOUNT);
 	return q->ring ? 0 : -ENOMEM;

@@ -20,7 +20,8 @@ int via_shared_mmap(struct vm_area_struct *vma, struct page **pages,
 
 /*
  * 0 or -ENOMEM.  May sleep.  @kernel: without slots and completion words, of which @sh
- * has none.  free: no reader is left, @q may have failed to be made.
+ * has none; else with rings of VIA_VI_FEW behind @sh.  free: no reader is left, @q may
+ * have failed to be made.
  */
 int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv,
 		   bool kernel);

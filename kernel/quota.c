@@ -23,6 +23,8 @@ static const struct {
 } via_quotas[VIA_QUOTAS] = {
 	[VIA_QUOTA_HANDLES] = { "handles", 1024, CAP_SYS_RESOURCE },
 	[VIA_QUOTA_VIS] = { "vi", 2048, CAP_SYS_RESOURCE },
+	/* So many VIs may have the longest rings. */
+	[VIA_QUOTA_VI_PAGES] = { "vi_pages", 2048 * 40, CAP_SYS_RESOURCE },
 	/* via_quota_init(): half of the machine's. */
 	[VIA_QUOTA_PAGES] = { "pages", 0, CAP_IPC_LOCK },
 	[VIA_QUOTA_CQ_PAGES] = { "cq_pages", 16384, CAP_SYS_RESOURCE },

@@ -15,6 +15,7 @@ struct via_uid;
 enum via_quota_kind {
 	VIA_QUOTA_HANDLES,		/* open NIC handles */
 	VIA_QUOTA_VIS,
+	VIA_QUOTA_VI_PAGES,		/* of their rings, but the first of each */
 	VIA_QUOTA_PAGES,		/* pinned */
 	VIA_QUOTA_CQ_PAGES,		/* of completion-queue rings */
 	VIA_QUOTA_WAITERS,		/* places: see connect.c */

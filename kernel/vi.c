@@ -7,6 +7,7 @@
 #include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include "area.h"
 #include "connect.h"
 #include "cq.h"
 #include "ends.h"
@@ -22,8 +23,6 @@
 #include "via_trace.h"
 #include "vi.h"
 #include "wait.h"
-
-#define VIA_VI_BYTES VIA_VI_SIZE(VIA_QUEUE_ENTRIES)
 
 static int via_vi_check_attrs(struct via_file *f, const struct via_vi_attrs *a)
 {
@@ -50,7 +49,7 @@ static int via_vi_alloc_parts(struct via_vi *vi, void *kernel_priv)
 
 	/* What is shared with no program is words of the agent's own. */
 	vi->shared = kernel ? kzalloc(sizeof(*vi->shared), GFP_KERNEL) :
-			      via_shared_alloc(VIA_VI_BYTES, &vi->pages);
+			      via_area_alloc(&vi->area);
 	if (!vi->shared)
 		return -ENOMEM;
 	if (kernel) {
@@ -58,7 +57,6 @@ static int via_vi_alloc_parts(struct via_vi *vi, void *kernel_priv)
 		if (!vi->kernel)
 			return -ENOMEM;
 	}
-	vi->shared->entries = VIA_QUEUE_ENTRIES;
 	vi->shared->send_kern.poll = !!vi->nic->ops->busy_poll;
 	vi->shared->recv_kern.poll = !!vi->nic->ops->busy_poll;
 	if (via_queue_init(&vi->sq, vi->shared, false, kernel) ||
@@ -76,8 +74,8 @@ static void via_vi_free_parts(struct via_vi *vi)
 {
 	via_queue_free(&vi->sq);
 	via_queue_free(&vi->rq);
-	if (vi->pages)
-		via_shared_free(vi->shared, vi->pages, VIA_VI_BYTES);
+	if (vi->area)
+		via_area_free(vi);
 	else
 		kfree(vi->shared);
 	vi->shared = NULL;
@@ -120,6 +118,7 @@ static struct via_vi *via_vi_alloc(struct via_file *f,
 	vi->state = VIA_STATE_IDLE;
 	vi->verdict = VIA_VERDICT_NONE;
 	init_waitqueue_head(&vi->conn_wait);
+	mutex_init(&vi->area_mutex);
 	INIT_LIST_HEAD(&vi->link);
 	via_table_node_init(&vi->p2p_node);
 	INIT_WORK(&vi->scan, via_vi_scan);
@@ -168,6 +167,13 @@ static enum via_verdict via_vi_publish(struct via_file *f, struct via_vi *vi)
 	return ret ? VIA_R_ERROR_RESOURCE : 0;
 }
 
+/* The longest rings at once: what a library does not know of others wants. */
+static int via_vi_grow_whole(struct via_vi *vi)
+{
+	return via_area_grow(vi, false, VIA_QUEUE_ENTRIES) ?:
+	       via_area_grow(vi, true, VIA_QUEUE_ENTRIES);
+}
+
 int via_vi_make(struct via_file *f, struct via_vi_create *arg, void *priv)
 {
 	struct via_vi *vi;
@@ -186,6 +192,12 @@ int via_vi_make(struct via_file *f, struct via_vi_create *arg, void *priv)
 	vi = via_vi_alloc(f, &arg->attrs, priv);
 	if (!vi)
 		goto err_quota;
+	if (vi->area && arg->entries != VIA_VI_FEW) {
+		ret = via_vi_grow_whole(vi);
+		if (ret)
+			goto err_vi;
+	}
+	vi->shared->entries = vi->sq.entries;
 	ret = via_vi_attach_cqs(f, vi, arg);
 	if (ret)
 		goto err_vi;
@@ -198,8 +210,8 @@ int via_vi_make(struct via_file *f, struct via_vi_create *arg, void *priv)
 		goto err_index;
 
 	arg->vi = vi->id;
-	arg->entries = VIA_QUEUE_ENTRIES;
-	arg->mmap_size = PAGE_ALIGN(VIA_VI_BYTES);
+	arg->entries = vi->sq.entries;
+	arg->mmap_size = VIA_AREA_SIZE;
 	return 0;
 
 err_index:
@@ -426,10 +438,13 @@ int via_vi_overrun(struct via_file *f, const struct via_overrun *arg)
 	return 0;
 }
 
-int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma)
+/*
+ * A VI of the file with what it shares, or NULL; for via_vi_put_shared(), which
+ * is never the last of the file: that is open.
+ */
+static struct via_vi *via_vi_get_shared(struct via_file *f, u32 index)
 {
 	struct via_vi *vi;
-	int ret = -EINVAL;
 
 	rcu_read_lock();
 	vi = via_vi_lookup(f->nic, index);
@@ -439,10 +454,38 @@ int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma)
 	else
 		vi = NULL;
 	rcu_read_unlock();
+	return vi;
+}
+
+int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma)
+{
+	struct via_vi *vi = via_vi_get_shared(f, index);
+	int ret;
+
 	if (!vi)
-		return ret;
-	ret = via_shared_mmap(vma, vi->pages, VIA_VI_BYTES);
-	/* Never the last of the file: that is open. */
+		return -EINVAL;
+	ret = via_area_mmap(vi, vma);
+	via_vi_put_shared(vi);
+	return ret;
+}
+
+int via_vi_grow(struct via_file *f, struct via_vi_grow *arg)
+{
+	struct via_vi *vi;
+	int ret;
+
+	if (arg->reserved || arg->recv > 1)
+		return -EINVAL;
+	if (arg->entries > VIA_QUEUE_ENTRIES)
+		return VIA_R_INVALID_PARAMETER;
+	vi = via_vi_get_shared(f, arg->vi & 0xffff);
+	if (!vi)
+		return VIA_R_INVALID_PARAMETER;
+	ret = vi->id == arg->vi ? via_area_grow(vi, arg->recv, arg->entries) :
+				  VIA_R_INVALID_PARAMETER;
+	if (!ret)
+		arg->entries = arg->recv ? READ_ONCE(vi->rq.entries) :
+					    READ_ONCE(vi->sq.entries);
 	via_vi_put_shared(vi);
 	return ret;
 }
@@ -480,7 +523,7 @@ static int via_trap_recv(struct via_vi *vi)
 	} else if (!q->dead) {
 		/* Pairs with the program's store-release of tail. */
 		q->check = smp_load_acquire(&q->prog->tail);
-		if (q->check - q->head > VIA_QUEUE_ENTRIES)
+		if (q->check - q->head > q->entries)
 			q->check = q->head;
 		if (via_recv_scan(vi, &work))
 			ret = VIA_TRAP_MORE;

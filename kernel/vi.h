@@ -49,6 +49,12 @@ int via_vi_destroy(struct via_file *f, u32 id);
 void via_vi_destroy_all(struct via_file *f);
 
 /*
+ * VIA_IOC_VI_GROW.  No lock held; may sleep.  A call's result: 0, VIA_R_* or -errno, as
+ * via_area_grow() has it.
+ */
+int via_vi_grow(struct via_file *f, struct via_vi_grow *arg);
+
+/*
  * VIA_IOC_VI_QUERY, _SET, _OVERRUN.  file->mutex held, no queue lock.  A call's
  * result: 0 or VIA_R_INVALID_PARAMETER (no such VI); via_vi_set() also -EINVAL
  * and VIA_R_* for what the state or the attributes do not allow.

@@ -27,6 +27,7 @@
  *                       under RTNL, nor by what unregisters a NIC, nor by a
  *                       work item, and no end is waited for under it: ends.h
  *   cq->resize_mutex    steps of a resize (process context)
+ *   vi->area_mutex      growth of its rings (process context)
  *   xa_lock of file->memory.regions, file->cqs
  *                       what is in them, for those without file->mutex (process
  *                       context; nothing is taken inside it)
@@ -138,6 +139,7 @@ static inline unsigned long via_now(void)
 struct net;
 struct net_device;
 struct page;
+struct via_area;
 struct via_conn;
 struct via_cq;
 struct via_events;
@@ -148,7 +150,7 @@ struct via_kernel_vi;
 struct via_nic;
 struct via_vi;
 
-#define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue, at most */
+#define VIA_QUEUE_ENTRIES	VIA_VI_MOST	/* slots of a work queue, at most */
 #define VIA_INFLIGHT		64u	/* sends started and not complete */
 #define VIA_WAITING_BITS	9	/* lists of waiters, 4 KiB */
 #define VIA_LISTENING_BITS	6	/* of listeners in the kernel; of programs */
@@ -210,7 +212,7 @@ struct via_notice {
  * @dead:	no more completions: the VI is being destroyed; written with
  *		both queue locks held
  * @recv:	constant: this is a receive queue
- * @entries:	slots of the ring, a power of two; they only become more.
+ * @entries:	slots of the ring, a power of two; they only become more (area.c).
  *		Of a consumer in the kernel: VIA_QUEUE_ENTRIES
  * @kern:	constant: kernel-written shared part
  * @prog:	constant: program-written shared part, untrusted
@@ -228,6 +230,8 @@ struct via_notice {
  *		ring[i & ring_mask]
  * @ring_mask:	grows with @entries
  * @check:	descriptors before this index are to be checked early
+ * @map:	area_mutex: what of the agent's memory @slots and @comp lie in; NULL:
+ *		the first page of the area
  * @descs:	descriptors completed, for statistics
  * @bytes:	bytes of successful completions, for statistics
  * @errors:	descriptors that ended in error and were not flushed, likewise
@@ -254,6 +258,7 @@ struct via_queue {
 	u32 cq_key;
 	struct hlist_head sleepers;
 	u32 check;
+	void *map;
 	u64 descs;
 	u64 bytes;
 	u64 errors;
@@ -306,7 +311,7 @@ struct via_transport_ops {
  * @rq:		receive queue
  * @attrs:	file->mutex and both queue locks to write, and only in Idle: so
  *		any of the three makes it stable, and so does another state
- * @shared:	constant: the mapped area, kernel address
+ * @shared:	constant: the first page of the mapped area, kernel address
  * @remote_vi:	both queue locks: the other end on this host, reference held
  * @left_vi:	both queue locks: the peer that is to be told that we left
  * @left_how:	both queue locks: and how it is told, VIA_BROKEN_*
@@ -369,8 +374,9 @@ struct via_vi {
 	struct via_kernel_vi *kernel;
 
 	struct list_head link;		/* file->mutex: file->vis */
-	struct page **pages;		/* constant: of the shared area */
-	refcount_t shared_refs;		/* its owner, mmap calls: keep it */
+	struct via_area *area;		/* constant: pages of @shared: area.c */
+	struct mutex area_mutex;	/* growth of the rings in it */
+	refcount_t shared_refs;		/* its owner, its calls: keep it */
 	u32 index;			/* constant: place in nic->vis */
 	struct rcu_work death;		/* frees what it shares */
 	struct work_struct scan;	/* more receives to be checked early */

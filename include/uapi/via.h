@@ -38,6 +38,16 @@
  *   struct via_completion send completions [entries]
  *   struct via_completion receive completions [entries]
  *
+ * That is the area of a VI with VIA_VI_MOST entries.  A program that asks for
+ * VIA_VI_FEW (VIA_IOC_VI_CREATE) gets an area of the same size, of which one
+ * page is there: its rings of VIA_VI_FEW entries lie behind the structure
+ * (VIA_VI_FEW_*).  VIA_IOC_VI_GROW gives one queue more: its ring begins where
+ * it would with VIA_VI_MOST entries, and more growth leaves it there.  Pages
+ * that no ring needs are not there; to touch them is SIGBUS.  Growth takes the
+ * completions before done and the slots before tail along, as many as the old
+ * ring has: index i is slot i & (entries - 1) before and after.  While a queue
+ * grows the program posts nothing to it and takes nothing off it.
+ *
  * Indexes run freely as 32 bits; a slot is index & (entries - 1).  For each
  * queue:    collected <= done <= tail,  tail - collected <= entries.
  *
@@ -269,7 +279,7 @@ struct via_queue_user {
 
 struct via_vi_shared {
 	__u32	state;			/* VIA_STATE_*, kernel-written */
-	__u32	entries;		/* per queue, a power of two */
+	__u32	entries;		/* per queue, as created; a power of two */
 	__u32	reserved[14];
 	struct via_queue_user	send_user;
 	struct via_queue_kern	send_kern;
@@ -284,6 +294,14 @@ struct via_vi_shared {
 #define VIA_VI_SEND_COMP(n)		(VIA_VI_HDR_SIZE + (n) * 128u)
 #define VIA_VI_RECV_COMP(n)		(VIA_VI_HDR_SIZE + (n) * 144u)
 #define VIA_VI_SIZE(n)			(VIA_VI_HDR_SIZE + (n) * 160u)
+
+#define VIA_VI_MOST			1024u	/* entries of a queue */
+#define VIA_VI_FEW			16u
+/* Where these lie. */
+#define VIA_VI_FEW_SEND_SLOTS		512u
+#define VIA_VI_FEW_RECV_SLOTS		1536u
+#define VIA_VI_FEW_SEND_COMP		2560u
+#define VIA_VI_FEW_RECV_COMP		2816u
 
 struct via_cq_entry {
 	__u32	vi;			/* VI id */
@@ -419,13 +437,26 @@ struct via_vi_create {
 	__u32	send_cq;		/* in: CQ id or 0 */
 	__u32	recv_cq;		/* in: CQ id or 0 */
 	__u32	vi;			/* out: id, never 0; bits 0..15 unique */
-	__u32	entries;		/* out: slots per queue */
+	__u32	entries;		/* in: VIA_VI_FEW, else VIA_VI_MOST; */
+					/* out: slots per queue */
 	__u64	mmap_offset;		/* out */
 	__u64	mmap_size;		/* out, bytes */
 };
 
 struct via_vi_arg {
 	__u32	vi;
+	__u32	reserved;
+};
+
+/*
+ * More slots for one queue of a VI in any state.  SUCCESS, also where it has as
+ * many already; INVALID_PARAMETER: no such VI, or more than VIA_VI_MOST;
+ * ERROR_RESOURCE: no memory, or the user's quota.  Nothing has changed then.
+ */
+struct via_vi_grow {
+	__u32	vi;
+	__u32	recv;			/* 1: receive queue, 0: send queue */
+	__u32	entries;		/* in: wanted; out: slots, >= wanted */
 	__u32	reserved;
 };
 
@@ -646,6 +677,7 @@ struct via_event {
 #define VIA_IOC_VI_QUERY	_IOWR(VIA_IOC_MAGIC, 0x22, struct via_vi_query)
 #define VIA_IOC_VI_OVERRUN	_IOW(VIA_IOC_MAGIC, 0x23, struct via_overrun)
 #define VIA_IOC_VI_SET		_IOW(VIA_IOC_MAGIC, 0x24, struct via_vi_set)
+#define VIA_IOC_VI_GROW		_IOWR(VIA_IOC_MAGIC, 0x25, struct via_vi_grow)
 
 #define VIA_IOC_CQ_CREATE	_IOWR(VIA_IOC_MAGIC, 0x30, struct via_cq_create)
 #define VIA_IOC_CQ_DESTROY	_IOW(VIA_IOC_MAGIC, 0x31, struct via_cq_arg)
@@ -680,6 +712,7 @@ VIA_ASSERT_SIZE(struct via_mem_register, 32);
 VIA_ASSERT_SIZE(struct via_mem_attrs, 24);
 VIA_ASSERT_SIZE(struct via_vi_create, 48);
 VIA_ASSERT_SIZE(struct via_vi_set, 24);
+VIA_ASSERT_SIZE(struct via_vi_grow, 16);
 VIA_ASSERT_SIZE(struct via_vi_query, 32);
 VIA_ASSERT_SIZE(struct via_cq_resize, 32);
 VIA_ASSERT_SIZE(struct via_wait, 24);

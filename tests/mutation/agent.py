@@ -137,8 +137,11 @@ mutant("mmap-dead", VI, "sim", "",
        "the queues of a VI that is gone are mapped: pages of others",
        ("		refcount_inc(&vi->shared_refs);\n	else",
         "		kref_get(&vi->ref);\n	else"),
-       ("	via_vi_put_shared(vi);\n	return ret;",
-        "	via_vi_put(vi);\n	return ret;"), sim="beside memory")
+       ("	ret = via_area_mmap(vi, vma);\n	via_vi_put_shared(vi);",
+        "	ret = via_area_mmap(vi, vma);\n	via_vi_put(vi);"),
+       ("READ_ONCE(vi->sq.entries);\n	via_vi_put_shared(vi);",
+        "READ_ONCE(vi->sq.entries);\n	via_vi_put(vi);"),
+       sim="beside memory")
 mutant("send-queue-not-dead", VI, "lo", "wait.woken",
        "a sleeper on the sends of a VI that goes is told that one is done",
        ("	vi->sq.dead = true;\n", ""), sim="end beside")

@@ -391,8 +391,9 @@ taken_back("grace-per-vi", VI, "regress", "grace",
 taken_back("no-room-again", "kernel/file.c", "regress", "again",
            "audit 9: one that is destroyed makes room at once",
            "a user at its quota that ends a VI cannot make another one",
-           ("	} while (ret == -EDQUOT && via_quota_wait(&look));",
-            "	} while (0);"),
+           ("		via_file_unlock(f);\n"
+            "	} while (ret == -EDQUOT && via_quota_wait(&look));",
+            "		via_file_unlock(f);\n	} while (0);"),
            sim="many rights")
 taken_back("vi-never-settled", VI, "lo", "vi.many",
            "audit 9: the memory of a VI stays charged until it is free",

@@ -441,6 +441,18 @@ void sim_pass_file(struct sim_proc *to, struct file *f)
 	to->files[i] = f;
 }
 
+/* A touch of pages that have come: at once, in every mapping. */
+static void touch(void)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *v;
+
+	down_read(&mm->mmap_lock);
+	list_for_each_entry(v, &mm->vmas, link)
+		sim_fault_in(v);
+	up_read(&mm->mmap_lock);
+}
+
 long sim_ioctl(struct file *f, unsigned int cmd, void *arg)
 {
 	long ret;
@@ -448,6 +460,8 @@ long sim_ioctl(struct file *f, unsigned int cmd, void *arg)
 	if (!hold(f))
 		return -EBADF;
 	ret = f->f_op->unlocked_ioctl(f, cmd, (unsigned long)arg);
+	if (cmd == VIA_IOC_VI_GROW)
+		touch();
 	file_put(f);
 	leave();
 	return ret;

@@ -105,7 +105,7 @@ def limits(node):
     """Of users, and their old values again."""
     old = {limit["limit"]: limit["value"] for limit in shown(node, "limit")}
     if sorted(old) != ["cq_pages", "handles", "pages", "queries", "vi",
-                       "waiters"]:
+                       "vi_pages", "waiters"]:
         raise StepFailed(f"limits are {old}")
     for name, value in old.items():
         expect(node, f"{VIA} limit set {name} 77")
