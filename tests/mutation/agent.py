@@ -142,6 +142,10 @@ mutant("mmap-dead", VI, "sim", "",
        ("READ_ONCE(vi->sq.entries);\n	via_vi_put_shared(vi);",
         "READ_ONCE(vi->sq.entries);\n	via_vi_put(vi);"),
        sim="beside memory")
+mutant("grow-half-first", VI, "sim", "",
+       "a ring that is refused once is made as long as it was, and that is told",
+       ("	if (!ret)\n		arg->entries = arg->recv ?",
+        "	arg->entries = arg->recv ?"), sim="many rights")
 mutant("send-queue-not-dead", VI, "lo", "wait.woken",
        "a sleeper on the sends of a VI that goes is told that one is done",
        ("	vi->sq.dead = true;\n", ""), sim="end beside")
@@ -229,6 +233,44 @@ mutant("tail-unbound", "kernel/queue.h", "sim", "",
        "a program's made-up tail keeps a CPU in the kernel",
        ("	return tail - q->head <= q->entries && *n <= q->entries;",
         "	return true;"), sim="hostile")
+QUEUE = "kernel/queue.c"
+mutant("grow-leaves-slots", QUEUE, "lo", "queue.deeper",
+       "what is posted when a ring becomes longer is lost",
+       ("		r->slots[(tail - i) & mask] = "
+        "q->slots[(tail - i) & q->mask];\n", ""), sim="many")
+mutant("grow-leaves-words", QUEUE, "lo", "queue.deeper",
+       "completions that are not collected when a ring becomes longer are lost",
+       ("		r->comp[(q->head - i) & mask] =\n"
+        "			q->comp[(q->head - i) & q->mask];\n", ""),
+       sim="many")
+mutant("grow-leaves-loaded", QUEUE, "sim", "",
+       "sends in flight when a ring becomes longer are not known any more",
+       ("		r->loaded[i & (VIA_INFLIGHT - 1)] = *via_queue_entry(q, i);\n",
+        "		;\n"), sim="many")
+mutant("grow-beside-refill", QUEUE, "sim", "",
+       "a CQ is refilled from a ring that is just being replaced",
+       ("		spin_lock(&q->cq->lock);\n		via_queue_swap(q, r);\n"
+        "		spin_unlock(&q->cq->lock);\n", "		via_queue_swap(q, r);\n"),
+       sim="beside")
+AREA = "kernel/area.c"
+mutant("grow-free-of-charge", AREA, "sim", "",
+       "a user has as many pages of rings as it likes",
+       ("	if (!via_quota_charge(quota, VIA_QUOTA_VI_PAGES, g->fresh)) {",
+        "	via_quota_charge_again(quota, VIA_QUOTA_VI_PAGES, g->fresh);\n"
+        "	if (0) {"), sim="rights")
+mutant("grow-charged-for-good", AREA, "sim", "",
+       "rings of VIs that are gone stay charged",
+       ("		via_quota_uncharge(vi->file->quota, VIA_QUOTA_VI_PAGES, n);\n",
+        ""), sim="many")
+mutant("grow-refused-charged", AREA, "sim", "",
+       "a ring for which there is no memory stays charged",
+       ("		via_quota_uncharge(quota, VIA_QUOTA_VI_PAGES, g->fresh);\n"
+        "		via_growth_free(g, vi->area);\n",
+        "		via_growth_free(g, vi->area);\n"), sim="alloc")
+mutant("grow-maps-freed", AREA, "sim", "",
+       "the mapping of a ring that is in use is taken away",
+       ("	/* (6) */\n	swap(q->map, g->map);\n", "	q->map = g->map;\n"),
+       sim="memory")
 mutant("flushed-write-is-send", DESC, "unit", "core",
        "an RDMA Write that has failed completes as a send",
        ("	case VIA_CTL_OP_RDMAWRITE:\n		return VIA_ST_OP_RDMA_WRITE;\n",

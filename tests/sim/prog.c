@@ -79,31 +79,67 @@ int prog_deregister(struct prog_nic *n, void *p, u32 handle)
 
 /* VIs */
 
+/* The ring where it is in an area that begins with the longest one. */
+static void queue_ring(struct prog_vi *v, bool recv, u32 n)
+{
+	struct prog_queue *q = &v->q[recv];
+	char *sh = (char *)v->shared;
+
+	q->slots = (void *)(sh + (recv ? VIA_VI_RECV_SLOTS(VIA_VI_MOST) :
+				  VIA_VI_SEND_SLOTS));
+	q->comp = (void *)(sh + (recv ? VIA_VI_RECV_COMP(VIA_VI_MOST) :
+				 VIA_VI_SEND_COMP(VIA_VI_MOST)));
+	q->mask = n - 1;
+}
+
 static void queue_init(struct prog_vi *v, bool recv)
 {
 	struct via_vi_shared *sh = v->shared;
+	struct prog_queue *q = &v->q[recv];
 	u32 n = sh->entries;
 
-	v->q[recv] = (struct prog_queue) {
+	*q = (struct prog_queue) {
 		.prog = recv ? &sh->recv_user : &sh->send_user,
 		.kern = recv ? &sh->recv_kern : &sh->send_kern,
-		.slots = (void *)((char *)sh + (recv ? VIA_VI_RECV_SLOTS(n) :
-						VIA_VI_SEND_SLOTS)),
-		.comp = (void *)((char *)sh + (recv ? VIA_VI_RECV_COMP(n) :
-					       VIA_VI_SEND_COMP(n))),
 	};
+	queue_ring(v, recv, n);
+	if (n == VIA_VI_MOST)
+		return;
+	sim_expect(n == VIA_VI_FEW, "%u entries", n);
+	q->slots = (void *)((char *)sh + (recv ? VIA_VI_FEW_RECV_SLOTS :
+					  VIA_VI_FEW_SEND_SLOTS));
+	q->comp = (void *)((char *)sh + (recv ? VIA_VI_FEW_RECV_COMP :
+					 VIA_VI_FEW_SEND_COMP));
+}
+
+long prog_grow(struct prog_vi *v, bool recv, u32 entries)
+{
+	struct via_vi_grow a = { .vi = v->id, .recv = recv,
+				 .entries = entries };
+	u32 old = v->q[recv].mask + 1;
+	long ret = sim_ioctl(v->nic->file, VIA_IOC_VI_GROW, &a);
+
+	if (ret)
+		return ret;
+	sim_expect(a.entries >= entries && a.entries >= old &&
+		   a.entries <= VIA_VI_MOST && is_power_of_2(a.entries),
+		   "%u slots", a.entries);
+	if (a.entries != old)
+		queue_ring(v, recv, a.entries);
+	return 0;
 }
 
 u32 prog_max_transfer = 32768;
 
-int prog_vi_rights(struct prog_vi *v, struct prog_nic *n, u32 level,
-		   u32 send_cq, u32 recv_cq, u32 rights)
+static int make_vi(struct prog_vi *v, struct prog_nic *n, u32 level,
+		   u32 send_cq, u32 recv_cq, u32 rights, u32 entries)
 {
 	struct via_vi_create a = {
 		.attrs = { .reliability = level,
 			   .max_transfer = prog_max_transfer,
 			   .rights = rights },
 		.send_cq = send_cq, .recv_cq = recv_cq,
+		.entries = entries,
 	};
 	long ret = sim_ioctl(n->file, VIA_IOC_VI_CREATE, &a);
 	struct via_vi_arg undo;
@@ -126,6 +162,19 @@ int prog_vi_rights(struct prog_vi *v, struct prog_nic *n, u32 level,
 	queue_init(v, false);
 	queue_init(v, true);
 	return 0;
+}
+
+int prog_vi_rights(struct prog_vi *v, struct prog_nic *n, u32 level,
+		   u32 send_cq, u32 recv_cq, u32 rights)
+{
+	return make_vi(v, n, level, send_cq, recv_cq, rights, 0);
+}
+
+int prog_vi_few(struct prog_vi *v, struct prog_nic *n, u32 level, u32 send_cq,
+		u32 recv_cq)
+{
+	return make_vi(v, n, level, send_cq, recv_cq, VIA_RDMA_WRITE,
+		       VIA_VI_FEW);
 }
 
 int prog_vi(struct prog_vi *v, struct prog_nic *n, u32 level, u32 send_cq,
@@ -159,8 +208,7 @@ void prog_put(struct prog_vi *v, bool recv, u16 control, const void *p, u32 n,
 	      u32 handle, u64 raddr, u32 rhandle)
 {
 	struct prog_queue *q = &v->q[recv];
-	u32 mask = v->shared->entries - 1;
-	struct via_slot *s = &q->slots[q->tail & mask];
+	struct via_slot *s = &q->slots[q->tail & q->mask];
 	bool remote = (control & VIA_CTL_OP_MASK) != VIA_CTL_OP_SENDRECV;
 	u32 i = remote;
 
@@ -246,7 +294,7 @@ void prog_post_recv(struct prog_vi *v, void *p, u32 n)
 int prog_done(struct prog_vi *v, bool recv, struct prog_done *d)
 {
 	struct prog_queue *q = &v->q[recv];
-	u32 mask = v->shared->entries - 1, i = q->collected & mask;
+	u32 i = q->collected & q->mask;
 	u32 done = smp_load_acquire(&q->kern->done);
 
 	/* collected <= done <= tail, whatever happens. */

@@ -26,6 +26,7 @@ struct prog_queue {
 	struct via_queue_kern *kern;
 	struct via_slot *slots;
 	struct via_completion *comp;
+	u32 mask;			/* slots - 1 */
 	u32 tail, collected;
 };
 
@@ -60,6 +61,10 @@ int prog_vi(struct prog_vi *v, struct prog_nic *n, u32 level, u32 send_cq,
 	    u32 recv_cq);
 int prog_vi_rights(struct prog_vi *v, struct prog_nic *n, u32 level,
 		   u32 send_cq, u32 recv_cq, u32 rights);
+/* A VI whose queues have VIA_VI_FEW slots, and more of them for one queue. */
+int prog_vi_few(struct prog_vi *v, struct prog_nic *n, u32 level, u32 send_cq,
+		u32 recv_cq);
+long prog_grow(struct prog_vi *v, bool recv, u32 entries);
 int prog_vi_destroy(struct prog_vi *v);	/* unmaps when it succeeds */
 u32 prog_state(struct prog_vi *v);
 

@@ -16,8 +16,23 @@ static struct {
 } w;
 
 static const char *const limits[] = {
-	"handles", "vi", "pages", "cq_pages", "waiters",
+	"handles", "vi", "pages", "cq_pages", "waiters", "vi_pages",
 };
+
+/* Two pages for the first growth of a queue: its slots, its completions. */
+static void grown(struct prog_vi *v, u32 n)
+{
+	u32 i, got = 0;
+	long ret;
+
+	for (i = 0; i < n; i++) {
+		ret = prog_grow(&v[i], sim_dice(2), 1 + sim_dice(64));
+		sim_expect(!ret || ret == VIA_R_ERROR_RESOURCE ||
+			   sim_config.fail_alloc, "(%ld)", ret);
+		got += v[i].q[0].mask >= 63 || v[i].q[1].mask >= 63;
+	}
+	sim_expect(2 * got <= LIMIT || w.what != 5, "more than allowed");
+}
 
 static void vis(struct prog_nic *n)
 {
@@ -26,13 +41,14 @@ static void vis(struct prog_nic *n)
 	int ret;
 
 	for (i = 0; i <= LIMIT; i++) {
-		ret = prog_vi(&v[made], n, VIA_RELIABLE_DELIVERY, 0, 0);
+		ret = prog_vi_few(&v[made], n, VIA_RELIABLE_DELIVERY, 0, 0);
 		sim_expect(!ret || ret == VIA_R_ERROR_RESOURCE ||
 			   sim_config.fail_alloc, "(%d)", ret);
 		sim_expect(ret || made < LIMIT || w.what != 1,
 			   "more than allowed");
 		made += !ret;
 	}
+	grown(v, made);
 	while (made && sim_dice(8))
 		sim_expect(!prog_vi_destroy(&v[--made]), "");
 }
@@ -128,9 +144,11 @@ static void again(void *arg)
 		return;
 	sim_expect(!ret, "(%d)", ret);
 	for (i = 0; i < LIMIT; i++) {
-		ret = prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0);
+		ret = prog_vi_few(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0);
 		sim_expect(!ret || sim_config.fail_alloc, "VI %u: %d", i, ret);
 	}
+	ret = prog_grow(&v[0], true, 64);
+	sim_expect(!ret || sim_config.fail_alloc, "a ring: %d", ret);
 	prog_close(&n);
 }
 
@@ -159,6 +177,8 @@ static void quotas(void)
 		}
 		sim_proc_wait(w.proc[i]);
 	}
+	/* What failed was of the others: now all that may be had is there. */
+	sim_config.fail_alloc = 0;
 	w.proc[0] = sim_proc_new("again", 1000);
 	sim_thread(w.proc[0], "again", again, NULL);
 	sim_proc_wait(w.proc[0]);
