@@ -61,7 +61,8 @@ struct ka_nic {
 
 /*
  * One work queue: exactly what a post or a poll needs, in one cache line. The
- * rings are shared with the kernel.
+ * rings are shared with the kernel; they become longer when a post wants that
+ * (ka_queue_grow()), under the lock, as are mask, slots, comps and limit.
  */
 struct ka_queue {
 	struct vipl_mutex lock;
@@ -72,7 +73,7 @@ struct ka_queue {
 	struct via_vi_shared *_Atomic shared;
 	struct via_slot *slots;
 	struct via_completion *comps;
-	uint32_t limit;			/* most that may be outstanding */
+	uint32_t limit;			/* most that may be outstanding now */
 	uint32_t id;			/* of the VI, as the kernel knows it */
 	int fd;
 	_Atomic uint32_t spin_ns;	/* how long a wait has paid to spin */
@@ -281,6 +282,7 @@ VIP_RETURN ka_vi_query(struct vipl_vi *vi, VIP_VI_STATE *state,
 VIP_RETURN ka_vi_set(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *attrs,
 		     uint32_t ptag);
 int ka_queue_empty(struct vipl_vi *vi, int queue);
+VIP_RETURN ka_queue_grow(struct vipl_vi *vi, int recv, uint32_t entries);
 
 /* ka_queue.c */
 VIP_RETURN ka_post_send(struct vipl_vi *vi, VIP_VI_HANDLE h,

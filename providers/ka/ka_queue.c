@@ -73,7 +73,7 @@ static ALWAYS_INLINE void fill_slot(struct via_slot *slot,
 }
 
 /* Both queues: what posting leaves to be done outside the lock. */
-enum after { POSTED, TRAP, OVERRUN, STATE, STALE };
+enum after { POSTED, TRAP, FULL, STATE, STALE };
 
 static ALWAYS_INLINE enum after post_slot(struct ka_queue *q, VIP_VI_HANDLE h,
 					  VIP_DESCRIPTOR *desc,
@@ -91,7 +91,7 @@ static ALWAYS_INLINE enum after post_slot(struct ka_queue *q, VIP_VI_HANDLE h,
 			return STATE;
 	}
 	if (unlikely(tail - load_own(&q->collected) >= q->limit))
-		return OVERRUN;
+		return FULL;
 	slots = q->slots;
 	fill_slot(&slots[tail & q->mask], desc, mem);
 	tail++;
@@ -131,6 +131,59 @@ static __attribute__((noinline)) void report_overrun(struct vipl_vi *vi,
  * The trap is made without the lock, so that another thread may collect
  * meanwhile, but with a reference, so that the file descriptor stays ours.
  */
+static ALWAYS_INLINE void unlock_and_trap(struct vipl_vi *vi,
+					  struct ka_queue *q, int recv)
+{
+	ka_host->ref(vi);
+	vipl_unlock(&q->lock);
+	ka_trap_all(q->fd, recv ? VIA_OP_RECV : VIA_OP_SEND, q->id);
+	ka_host->vi_put(vi);
+}
+
+/*
+ * A full queue, the lock held: the ring becomes longer and takes the
+ * descriptor, or the queue has as many as the NIC allows.
+ */
+static VIP_RETURN post_beyond(struct vipl_vi *vi, VIP_VI_HANDLE h,
+			      VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem,
+			      int recv)
+{
+	struct ka_queue *q = &ka_vi_priv(vi)->q[recv];
+	enum after after = FULL;
+	VIP_RETURN r;
+
+	if (q->limit < ka_nic_of(vi)->desc) {
+		r = ka_queue_grow(vi, recv, q->limit + 1);
+		if (r != VIP_SUCCESS) {
+			vipl_unlock(&q->lock);
+			return r;
+		}
+		after = post_slot(q, h, desc, mem, recv);
+	}
+	if (after == TRAP) {
+		unlock_and_trap(vi, q, recv);
+	} else if (after == FULL) {
+		ka_host->ref(vi);
+		vipl_unlock(&q->lock);
+		report_overrun(vi, desc, recv);
+		ka_host->vi_put(vi);
+	} else {
+		vipl_unlock(&q->lock);
+	}
+	return after == STATE ? VIP_INVALID_STATE : VIP_SUCCESS;
+}
+
+/* Not posted, the lock held: why not. */
+static __attribute__((noinline)) VIP_RETURN
+post_otherwise(struct vipl_vi *vi, VIP_VI_HANDLE h, VIP_DESCRIPTOR *desc,
+	       VIP_MEM_HANDLE mem, int recv, enum after after)
+{
+	if (after == FULL)
+		return post_beyond(vi, h, desc, mem, recv);
+	vipl_unlock(&ka_vi_priv(vi)->q[recv].lock);
+	return after == STATE ? VIP_INVALID_STATE : VIP_INVALID_PARAMETER;
+}
+
 static ALWAYS_INLINE VIP_RETURN post_desc(struct vipl_vi *vi, VIP_VI_HANDLE h,
 					  VIP_DESCRIPTOR *desc,
 					  VIP_MEM_HANDLE mem, int recv)
@@ -144,18 +197,9 @@ static ALWAYS_INLINE VIP_RETURN post_desc(struct vipl_vi *vi, VIP_VI_HANDLE h,
 		vipl_unlock(&q->lock);
 		return VIP_SUCCESS;
 	}
-	if (unlikely(after >= STATE)) {
-		vipl_unlock(&q->lock);
-		return after == STATE ? VIP_INVALID_STATE :
-					VIP_INVALID_PARAMETER;
-	}
-	ka_host->ref(vi);
-	vipl_unlock(&q->lock);
-	if (after == TRAP)
-		ka_trap_all(q->fd, recv ? VIA_OP_RECV : VIA_OP_SEND, q->id);
-	else
-		report_overrun(vi, desc, recv);
-	ka_host->vi_put(vi);
+	if (unlikely(after != TRAP))
+		return post_otherwise(vi, h, desc, mem, recv, after);
+	unlock_and_trap(vi, q, recv);
 	return VIP_SUCCESS;
 }
 

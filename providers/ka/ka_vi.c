@@ -18,14 +18,25 @@ static void init_queue(struct ka_queue *q, const struct ka_nic *nic,
 			      memory_order_relaxed);
 }
 
+/* The rings that the area has from its beginning. */
+static void set_first_rings(struct ka_queue *sq, struct ka_queue *rq, char *p)
+{
+	sq->slots = (void *)(p + VIA_VI_FEW_SEND_SLOTS);
+	rq->slots = (void *)(p + VIA_VI_FEW_RECV_SLOTS);
+	sq->comps = (void *)(p + VIA_VI_FEW_SEND_COMP);
+	rq->comps = (void *)(p + VIA_VI_FEW_RECV_COMP);
+}
+
 static int map_queues(struct ka_vi *vi, const struct ka_nic *nic,
 		      const struct via_vi_create *arg)
 {
 	struct ka_queue *sq = &vi->q[VIPL_SENDQ], *rq = &vi->q[VIPL_RECVQ];
+	uint32_t most = arg->entries == VIA_VI_FEW ? VIA_VI_MOST :
+						     arg->entries;
 	char *p;
 
 	if (!arg->entries || (arg->entries & (arg->entries - 1)) ||
-	    arg->mmap_size < VIA_VI_SIZE((uint64_t)arg->entries))
+	    arg->mmap_size < VIA_VI_SIZE((uint64_t)most))
 		return -1;
 	p = ka_map(nic, &vi->area, arg->mmap_offset, arg->mmap_size);
 	if (!p)
@@ -34,6 +45,11 @@ static int map_queues(struct ka_vi *vi, const struct ka_nic *nic,
 	init_queue(rq, nic, arg);
 	atomic_store_explicit(&sq->shared, (void *)p, memory_order_release);
 	atomic_store_explicit(&rq->shared, (void *)p, memory_order_release);
+	if (arg->entries == VIA_VI_FEW) {
+		set_first_rings(sq, rq, p);
+		return 0;
+	}
+	/* Modules before there was VIA_IOC_VI_GROW. */
 	sq->slots = (void *)(p + VIA_VI_SEND_SLOTS);
 	rq->slots = (void *)(p + VIA_VI_RECV_SLOTS(arg->entries));
 	sq->comps = (void *)(p + VIA_VI_SEND_COMP(arg->entries));
@@ -50,6 +66,7 @@ VIP_RETURN ka_vi_create(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *a,
 		.attrs = via_attrs_from_vip(a, ptag),
 		.send_cq = scq ? ka_cq_priv(scq)->id : 0,
 		.recv_cq = rcq ? ka_cq_priv(rcq)->id : 0,
+		.entries = VIA_VI_FEW,
 	};
 	struct via_vi_arg undo;
 	VIP_RETURN r;
@@ -62,6 +79,30 @@ VIP_RETURN ka_vi_create(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *a,
 	undo = (struct via_vi_arg){ .vi = arg.vi };
 	ka_call(nic, VIA_IOC_VI_DESTROY, &undo);
 	return VIP_ERROR_RESOURCE;
+}
+
+/* Its lock is held: nothing is posted or taken off meanwhile. */
+VIP_RETURN ka_queue_grow(struct vipl_vi *vi, int recv, uint32_t entries)
+{
+	struct ka_queue *q = &ka_vi_priv(vi)->q[recv];
+	struct ka_nic *nic = ka_nic_of(vi);
+	struct via_vi_grow arg = {
+		.vi = q->id,
+		.recv = recv,
+		.entries = entries,
+	};
+	VIP_RETURN r = ka_call(nic, VIA_IOC_VI_GROW, &arg);
+	char *p = (char *)atomic_load(&q->shared);
+
+	if (r != VIP_SUCCESS)
+		return r;
+	q->slots = (void *)(p + (recv ? VIA_VI_RECV_SLOTS(VIA_VI_MOST) :
+					VIA_VI_SEND_SLOTS));
+	q->comps = (void *)(p + (recv ? VIA_VI_RECV_COMP(VIA_VI_MOST) :
+					VIA_VI_SEND_COMP(VIA_VI_MOST)));
+	q->mask = arg.entries - 1;
+	q->limit = nic->desc < arg.entries ? nic->desc : arg.entries;
+	return VIP_SUCCESS;
 }
 
 static void lock_queues(struct ka_vi *vi)

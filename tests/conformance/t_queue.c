@@ -270,6 +270,50 @@ static void depth(void)
 	pair_close(&p);
 }
 
+/* n descriptors at once in both queues of both ends; all complete in order. */
+static void deep(struct pair *p, VIP_DESCRIPTOR *d, VIP_MEM_HANDLE h,
+		 unsigned int n)
+{
+	struct ctl_msg m = { .cmd = P_POST, .vi = p->pvi, .queue = RECVQ,
+			     .x = peer_buf(0, 0, 0), .count = n };
+	unsigned int i;
+
+	memset(d, 0, 2 * n * sizeof(*d));
+	CHECK_RC(peer_do(m).rc, VIP_SUCCESS);
+	for (i = 0; i < n; i++)
+		REQUIRE_RC(VipPostRecv(p->vi, &d[n + i], h), VIP_SUCCESS);
+	m.queue = SENDQ;
+	CHECK_RC(peer_do(m).rc, VIP_SUCCESS);
+	for (i = 0; i < n; i++)
+		REQUIRE_RC(VipPostSend(p->vi, &d[i], h), VIP_SUCCESS);
+	for (i = 0; i < n; i++) {
+		about("%u of %u", i, n);
+		REQUIRE(wait_done(p->vi, SENDQ, LONG_MS).d == &d[i]);
+		REQUIRE(wait_done(p->vi, RECVQ, LONG_MS).d == &d[n + i]);
+		REQUIRE_RC(peer_wait(p->pvi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
+		REQUIRE_RC(peer_wait(p->pvi, RECVQ, LONG_MS).rc, VIP_SUCCESS);
+	}
+}
+
+/* A queue takes more than it ever did while it has descriptors in flight. */
+static void deeper(void)
+{
+	static const unsigned int depths[] = { 15, 17, 70, 140 };
+	VIP_DESCRIPTOR *d;
+	VIP_MEM_HANDLE h;
+	unsigned int k;
+	struct pair p;
+
+	/* Without an acknowledgement none of them need come. */
+	if (!reliable())
+		return;
+	d = many(2 * depths[3], &h);
+	pair_open(&p, NULL);
+	for (k = 0; k < sizeof(depths) / sizeof(*depths); k++)
+		deep(&p, d, h, depths[k]);
+	pair_close(&p);
+}
+
 static const struct group groups[] = {
 	{ "queue.fifo", "7.1, 7.2", fifo, G_PEER | G_LEVELS | G_EARLY | G_SUNNY,
 	  0 },
@@ -281,6 +325,8 @@ static const struct group groups[] = {
 	  G_PEER | G_LEVELS, 0 },
 	{ "queue.depth", "12 MaxDescriptorsPerQueue", depth,
 	  G_PEER | G_LEVELS, 0 },
+	{ "queue.deeper", "12 MaxDescriptorsPerQueue, 7.1", deeper,
+	  G_PEER | G_LEVELS | G_SUNNY, 0 },
 };
 
 NOUN(queue, groups);

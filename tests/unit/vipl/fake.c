@@ -142,9 +142,52 @@ static int do_register(struct via_mem_register *m)
 static void vi_create(struct via_vi_create *v)
 {
 	v->vi = fake.vi_id = ++fake.next_id;
-	v->entries = FAKE_ENTRIES;
+	v->entries = fake.few && v->entries == VIA_VI_FEW ? VIA_VI_FEW :
+							    FAKE_ENTRIES;
+	fake.entries[0] = fake.entries[1] = v->entries;
 	v->mmap_offset = OFFSET_VI;
 	v->mmap_size = VIA_VI_SIZE(FAKE_ENTRIES);
+}
+
+static struct via_completion *completions(struct via_vi_shared *vi, int recv)
+{
+	char *base = (char *)vi;
+
+	if (fake.entries[recv] == VIA_VI_FEW)
+		return (void *)(base + (recv ? VIA_VI_FEW_RECV_COMP :
+					VIA_VI_FEW_SEND_COMP));
+	return (void *)(base + (recv ? VIA_VI_RECV_COMP(FAKE_ENTRIES) :
+				VIA_VI_SEND_COMP(FAKE_ENTRIES)));
+}
+
+/* What the old ring has goes along, by its index. */
+static int vi_grow(struct via_vi_grow *g)
+{
+	struct via_queue_kern *k = g->recv ? &fake.vi->recv_kern :
+					     &fake.vi->send_kern;
+	struct via_queue_user *u = g->recv ? &fake.vi->recv_user :
+					     &fake.vi->send_user;
+	uint32_t i, old = fake.entries[g->recv], n = 4 * VIA_VI_FEW;
+	static struct via_slot slots[FAKE_ENTRIES];
+	static struct via_completion comps[FAKE_ENTRIES];
+
+	if (fake.no_growth)
+		return VIA_R_ERROR_RESOURCE;
+	while (n < g->entries)
+		n *= 2;
+	for (i = 1; i <= old; i++) {
+		slots[old - i] = *fake_slot(g->recv, u->tail - i);
+		comps[old - i] = completions(fake.vi, g->recv)[(k->done - i) &
+							       (old - 1)];
+	}
+	g->entries = fake.entries[g->recv] = n;
+	for (i = 1; i <= old; i++) {
+		*fake_slot(g->recv, u->tail - i) = slots[old - i];
+		completions(fake.vi, g->recv)[(k->done - i) & (n - 1)] =
+			comps[old - i];
+	}
+	fake.grown++;
+	return 0;
 }
 
 static void cq_create(struct via_cq_create *c)
@@ -211,6 +254,8 @@ int __wrap_ioctl(int fd, unsigned long cmd, ...)
 	case VIA_IOC_VI_CREATE:
 		vi_create(arg);
 		return 0;
+	case VIA_IOC_VI_GROW:
+		return vi_grow(arg);
 	case VIA_IOC_CQ_CREATE:
 		cq_create(arg);
 		return 0;
@@ -248,19 +293,21 @@ struct via_slot *fake_slot(int recv, uint32_t index)
 {
 	char *base = (char *)fake.vi;
 
-	base += recv ? VIA_VI_RECV_SLOTS(FAKE_ENTRIES) : VIA_VI_SEND_SLOTS;
-	return (struct via_slot *)base + (index & (FAKE_ENTRIES - 1));
+	if (fake.entries[!!recv] == VIA_VI_FEW)
+		base += recv ? VIA_VI_FEW_RECV_SLOTS : VIA_VI_FEW_SEND_SLOTS;
+	else
+		base += recv ? VIA_VI_RECV_SLOTS(FAKE_ENTRIES) :
+			       VIA_VI_SEND_SLOTS;
+	return (struct via_slot *)base + (index & (fake.entries[!!recv] - 1));
 }
 
 void fake_complete_on(struct via_vi_shared *vi, int recv, uint32_t status,
 		      uint32_t length, uint32_t immediate)
 {
 	struct via_queue_kern *k = recv ? &vi->recv_kern : &vi->send_kern;
-	struct via_completion *c = (void *)((char *)vi +
-		(recv ? VIA_VI_RECV_COMP(FAKE_ENTRIES) :
-			VIA_VI_SEND_COMP(FAKE_ENTRIES)));
+	struct via_completion *c = completions(vi, !!recv);
 
-	c += k->done & (FAKE_ENTRIES - 1);
+	c += k->done & (fake.entries[!!recv] - 1);
 	c->status = status | VIA_ST_DONE;
 	c->length = length;
 	c->immediate = immediate;

@@ -40,6 +40,10 @@ struct fake {
 	uint32_t event_flags;		/* of the next events */
 	uint32_t abi;			/* the version it speaks; 0: ours */
 	int older;			/* it does not know VIA_IOC_CQ_RESIZE */
+	int few;			/* its VIs begin with few slots */
+	int no_growth;			/* and get no more for now */
+	uint32_t grown;			/* how often they got more */
+	uint32_t entries[2];		/* slots of a VI's queues */
 };
 
 extern struct fake fake;

@@ -185,6 +185,47 @@ static void rings_wrap(void)
 		free(d[j]);
 }
 
+/*
+ * A queue has few slots until a post wants more.  Where there are none nothing is
+ * posted, and the post can be made again.
+ */
+static void rings_grow(void)
+{
+	VIP_DESCRIPTOR *d = descriptor(1), *out;
+	unsigned int i, done = 0;
+
+	fake.few = 1;
+	fake.grown = 0;
+	setup(0);
+	for (i = 0; i < VIA_VI_FEW; i++)
+		CU_ASSERT_EQUAL(VipPostRecv(vi, d, i + 1), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(fake.grown, 0);
+	fake_complete(1, 0, done++, 0);
+	CU_ASSERT_EQUAL(VipRecvDone(vi, &out), VIP_SUCCESS);
+	fake_complete(1, 0, done, 0);
+	CU_ASSERT_EQUAL(VipPostRecv(vi, d, ++i), VIP_SUCCESS);
+	fake.no_growth = 1;
+	CU_ASSERT_EQUAL(VipPostRecv(vi, d, i + 1), VIP_ERROR_RESOURCE);
+	CU_ASSERT_EQUAL(VipPostRecv(vi, d, i + 1), VIP_ERROR_RESOURCE);
+	CU_ASSERT_EQUAL(fake.vi->recv_user.tail, i);
+	fake.no_growth = 0;
+	for (; i < FAKE_ENTRIES; i++)
+		CU_ASSERT_EQUAL(VipPostRecv(vi, d, i + 1), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(fake.grown, 5);
+	CU_ASSERT_EQUAL(fake.entries[0], VIA_VI_FEW);
+	for (; done < i; done++) {
+		CU_ASSERT_EQUAL(fake_slot(1, done)->desc_handle, done + 1);
+		if (done > 1)
+			fake_complete(1, 0, done, 0);
+		CU_ASSERT_EQUAL(VipRecvDone(vi, &out), VIP_SUCCESS);
+		CU_ASSERT_EQUAL(out->CS.Length, done);
+	}
+	CU_ASSERT_EQUAL(VipRecvDone(vi, &out), VIP_DESCRIPTOR_ERROR);
+	fake.few = 0;
+	teardown();
+	free(d);
+}
+
 static void overrun(void)
 {
 	VIP_DESCRIPTOR *d = descriptor(0), *out;
@@ -834,6 +875,7 @@ UNIT_MAIN("vipl",
 	  { "a descriptor is written when Done returns it", written_at_done },
 	  { "SendDone, SendWait: every line of the table", done_table },
 	  { "rings wrap", rings_wrap },
+	  { "rings become longer at a post", rings_grow },
 	  { "overrun", overrun },
 	  { "a CQ gets another ring", cq_resize },
 	  { "CQ notices, and those of a VI that is gone", cq_notices },
