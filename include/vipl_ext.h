@@ -160,6 +160,19 @@ const VIP_CHAR *VipExtStatusText(VIP_UINT32 Status, VIP_CHAR *Text,
 const VIP_CHAR *VipExtLastError(void);
 
 /*
+ * Room for so many descriptors in the send and the receive queue of a VI, at
+ * most MaxDescriptorsPerQueue. A queue gets more room at the post that needs
+ * it; after this call posts need none, so that they do not fail for it and make
+ * no system call. A queue that has as much stays as it is. May block for
+ * memory; any thread.
+ *
+ * Returns VIP_SUCCESS, VIP_INVALID_PARAMETER, or VIP_ERROR_RESOURCE: no memory,
+ * or the user's limit. What is posted is as before, whatever it returns.
+ */
+VIP_RETURN VipExtReserve(VIP_VI_HANDLE ViHandle, VIP_ULONG Sends,
+			 VIP_ULONG Receives);
+
+/*
  * Devices that can be opened on this host, and the providers that offer none.
  * Each is called once for each device: Device is a name for VipOpenNic, or
  * NULL for a provider without one; What says what it is, or why there is none

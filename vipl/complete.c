@@ -20,6 +20,7 @@ static VIP_RETURN no_operation(void)
 static const size_t optional[] = {
 	OP(devices), OP(explain), OP(addr_parse), OP(addr_format), OP(resolve),
 	OP(name_of), OP(event_wait), OP(event_wake), OP(fork_child),
+	OP(vi_reserve),
 };
 
 static int is_optional(size_t op)

@@ -28,6 +28,31 @@ VIP_RETURN VipExtQueryFeatures(VIP_NIC_HANDLE NicHandle, VIP_UINT64 *Features)
 	return VIPL_CALL(ext_query_features(NicHandle, Features));
 }
 
+static VIP_RETURN ext_reserve(VIP_VI_HANDLE ViHandle, VIP_ULONG Sends,
+			      VIP_ULONG Receives)
+{
+	struct vipl_vi *vi = vipl_vi_get(ViHandle);
+	VIP_RETURN r = VIP_SUCCESS;
+	uint32_t most;
+
+	if (!vi)
+		return VIP_INVALID_PARAMETER;
+	most = vi->obj.pub.nic->id.desc;
+	if (Sends > most || Receives > most)
+		r = VIP_INVALID_PARAMETER;
+	else if (vipl_ops(&vi->obj)->vi_reserve)
+		r = vipl_ops(&vi->obj)->vi_reserve(vi, (uint32_t)Sends,
+						   (uint32_t)Receives);
+	vipl_vi_put(vi);
+	return r;
+}
+
+VIP_RETURN VipExtReserve(VIP_VI_HANDLE ViHandle, VIP_ULONG Sends,
+			 VIP_ULONG Receives)
+{
+	return VIPL_CALL(ext_reserve(ViHandle, Sends, Receives));
+}
+
 static VIP_RETURN ext_parse_address(VIP_NIC_HANDLE NicHandle,
 				    const VIP_CHAR *Text,
 				    VIP_NET_ADDRESS *Address)

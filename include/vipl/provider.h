@@ -478,6 +478,13 @@ struct vipl_provider {
 
 	/* In the child of a fork(), once for each fork; async-signal-safe. */
 	void (*fork_child)(void);
+
+	/*
+	 * Room for so many descriptors in the queues of a live VI, at most the
+	 * identity's desc. SUCCESS or ERROR_RESOURCE. NULL: there always is.
+	 */
+	VIP_RETURN (*vi_reserve)(struct vipl_vi *vi, uint32_t sends,
+				 uint32_t receives);
 };
 
 /*

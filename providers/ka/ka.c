@@ -445,6 +445,7 @@ static const struct vipl_provider ka = {
 	.conn_accept_start = ka_conn_accept_start,
 	.conn_result = ka_conn_result,
 	.conn_listen = ka_conn_listen,
+	.vi_reserve = ka_vi_reserve,
 	.addr_parse = ka_addr_parse,
 	.addr_format = ka_addr_format,
 	.resolve = ka_resolve,

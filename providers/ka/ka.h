@@ -283,6 +283,8 @@ VIP_RETURN ka_vi_set(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *attrs,
 		     uint32_t ptag);
 int ka_queue_empty(struct vipl_vi *vi, int queue);
 VIP_RETURN ka_queue_grow(struct vipl_vi *vi, int recv, uint32_t entries);
+VIP_RETURN ka_vi_reserve(struct vipl_vi *vi, uint32_t sends,
+			 uint32_t receives);
 
 /* ka_queue.c */
 VIP_RETURN ka_post_send(struct vipl_vi *vi, VIP_VI_HANDLE h,

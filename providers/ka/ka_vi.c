@@ -105,6 +105,23 @@ VIP_RETURN ka_queue_grow(struct vipl_vi *vi, int recv, uint32_t entries)
 	return VIP_SUCCESS;
 }
 
+VIP_RETURN ka_vi_reserve(struct vipl_vi *vi, uint32_t sends, uint32_t receives)
+{
+	uint32_t want[2] = { [VIPL_SENDQ] = sends, [VIPL_RECVQ] = receives };
+	VIP_RETURN r = VIP_SUCCESS;
+	int i;
+
+	for (i = 0; i < 2 && r == VIP_SUCCESS; i++) {
+		struct ka_queue *q = &ka_vi_priv(vi)->q[i];
+
+		vipl_lock(&q->lock);
+		if (want[i] > q->limit)
+			r = ka_queue_grow(vi, i, want[i]);
+		vipl_unlock(&q->lock);
+	}
+	return r;
+}
+
 static void lock_queues(struct ka_vi *vi)
 {
 	vipl_lock(&vi->q[VIPL_SENDQ].lock);

@@ -23,6 +23,7 @@
 #pragma weak VipExtConnectAccept
 #pragma weak VipExtConnectReject
 #pragma weak VipExtConnectDone
+#pragma weak VipExtReserve
 
 #define ALL	(VIP_FEATURE_CQ_FD | VIP_FEATURE_NIC_FD |		\
 		 VIP_FEATURE_NONBLOCKING | VIP_FEATURE_LISTEN |		\
@@ -355,6 +356,40 @@ static void private_data(void)
 	CHECK(same(v.data, v.len, "no"));
 }
 
+/* Room for all that a queue may have, while there is something in it. */
+static void reserve(void)
+{
+	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic,
+					    VIP_SERVICE_UNRELIABLE);
+	VIP_ULONG most = env.nic.attr.MaxDescriptorsPerQueue, i;
+	VIP_DESCRIPTOR *d[20], *got;
+	VIP_VI_HANDLE vi;
+
+	if (!VipExtReserve)
+		return;
+	REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &vi), VIP_SUCCESS);
+	for (i = 0; i < 20; i++) {
+		struct xfer rx = our_buf(0, 0, 0);
+
+		REQUIRE_RC(nic_post(&env.nic, vi, RECVQ, &rx, &d[i]),
+			   VIP_SUCCESS);
+		if (i % 4 == 3)
+			CHECK_RC(VipExtReserve(vi, i * most / 19, i * most / 19),
+				 VIP_SUCCESS);
+	}
+	CHECK_RC(VipExtReserve(vi, 0, 0), VIP_SUCCESS);
+	CHECK_RC(VipExtReserve(vi, most + 1, 0), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipExtReserve(vi, 0, most + 1), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipExtReserve(NULL, 1, 1), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipDisconnect(vi), VIP_SUCCESS);
+	for (i = 0; i < 20; i++) {
+		CHECK_RC(VipRecvDone(vi, &got), VIP_DESCRIPTOR_ERROR);
+		CHECK(got == d[i]);
+	}
+	CHECK_RC(VipDestroyVi(vi), VIP_SUCCESS);
+	CHECK_RC(VipExtReserve(vi, 1, 1), VIP_INVALID_PARAMETER);
+}
+
 static const struct group groups[] = {
 	{ "ext.features", "10.1 vipl_ext.h: features", features, G_FULL, 0 },
 	{ "ext.cq_file", "10.5 vipl_ext.h: a file of a CQ, or not supported",
@@ -367,6 +402,8 @@ static const struct group groups[] = {
 	  nonblocking, G_FULL, 0 },
 	{ "ext.private", "10.6 vipl_ext.h: private data, or not supported",
 	  private_data, G_FULL, 0 },
+	{ "ext.reserve", "12 MaxDescriptorsPerQueue, vipl_ext.h", reserve,
+	  G_FULL, 0 },
 };
 
 NOUN(ext, groups);

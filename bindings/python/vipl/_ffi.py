@@ -134,6 +134,7 @@ VIP_RETURN VipExtCQGetFd(void *, int *);
 VIP_RETURN VipExtCQArm(void *);
 VIP_RETURN VipExtNicGetFd(void *, int *);
 VIP_RETURN VipExtNicClear(void *);
+VIP_RETURN VipExtReserve(void *, VIP_ULONG, VIP_ULONG);
 VIP_RETURN VipExtConnectListen(void *, VIP_NET_ADDRESS *, VIP_ULONG);
 VIP_RETURN VipExtConnectWait(void *, VIP_NET_ADDRESS *, VIP_ULONG,
 			     VIP_NET_ADDRESS *, VIP_VI_ATTRIBUTES *, void *,

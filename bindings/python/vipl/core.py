@@ -360,6 +360,10 @@ class VI(Object):
         """Its state, and what is posted."""
         return f"{self.state}, {len(self.posted)} posted"
 
+    def reserve(self, sends=0, receives=0):
+        """Room for so many descriptors: posts do not fail for want of it."""
+        call("VipExtReserve", self.handle, sends, receives)
+
     def destroy(self):
         """Its connection ends, too."""
         call("VipDisconnect", self.handle)  # nothing where it is idle
