@@ -3,7 +3,7 @@
 """greedy.py NODE [--together] WHAT=MOST...: ask for as much as there is of
 each of these, and a little more; ends with status 0 if that is what was given.
 
-    handles, vis, pages, rings, waiters, requests, queries
+    handles, vis, grown, pages, rings, waiters, requests, queries
 
 --together: each is asked for by several processes of subordinate users, whose
 namespaces are one user's, and that is what they get together."""
@@ -33,6 +33,7 @@ def call(number, size, way=3):
 HELLO = call(0x00, 176)
 MEM_REGISTER = call(0x12, 32)
 VI_CREATE = call(0x20, 48)
+VI_GROW = call(0x25, 16)
 CQ_CREATE = call(0x30, 24)
 CQ_RESIZE = call(0x32, 32)
 CONN_WAIT = call(0x40, 200)
@@ -82,7 +83,8 @@ def asked(path, request, wants):
     return got, [os.fdopen(fd), page]
 
 
-WANT_VI = struct.pack("=IIII32x", RELIABLE_DELIVERY, 0, 4096, 0)
+FEW = 16  # slots of each queue
+WANT_VI = struct.pack("=IIII12xI16x", RELIABLE_DELIVERY, 0, 4096, 0, FEW)
 
 
 def vi(fd):
@@ -92,6 +94,15 @@ def vi(fd):
 
 def vis(path, most):
     return asked(path, VI_CREATE, [WANT_VI] * (most + MORE))
+
+
+def grown(path, most):
+    """Longer rings of queues, two pages each."""
+    fd, page = opened(path)
+    owners = [vi(fd) for _ in range((most + MORE + 1) // 2)]
+    got = sum(given(fd, VI_GROW, struct.pack("=IIII", owner, recv, 4 * FEW, 0))
+              is not None for owner in owners if owner for recv in (0, 1))
+    return got, [os.fdopen(fd), page]
 
 
 def pages(path, most):
@@ -219,8 +230,8 @@ def queries(path, most):
     return got, []
 
 
-ALL = {f.__name__: f for f in (handles, vis, pages, rings, waiters, requests,
-                               queries)}
+ALL = {f.__name__: f for f in (handles, vis, grown, pages, rings, waiters,
+                               requests, queries)}
 TOGETHER = {**ALL, "rings": rings_only}
 
 

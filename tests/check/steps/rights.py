@@ -19,13 +19,14 @@ RING_PAGES = 65536 * 8 // 4096 + 1  # of a queue as greedy.py makes it
 QUOTAS = {
     "handles": (5, "handles=5"),
     "vi": (12, "vis=12"),
+    "vi_pages": (11, "grown=5"),
     "pages": (9, "pages=9"),
     "cq_pages": (4 * RING_PAGES + 60, "rings=4"),
     "waiters": (6, "waiters=6 requests=6"),
     "queries": (2, "queries=2"),
 }
 # By subordinate users together; those that ask for names take turns.
-SHARED = "handles=5 vis=12 pages=9 rings=4 waiters=6"
+SHARED = "handles=5 vis=12 grown=5 pages=9 rings=4 waiters=6"
 
 
 @contextlib.contextmanager

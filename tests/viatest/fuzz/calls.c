@@ -288,7 +288,8 @@ static void map(struct rng *r, int fd, uint32_t vi, uint64_t offset,
 
 static void vi_create(struct rng *r)
 {
-	struct via_vi_create v = { .attrs = vi_attrs(r) };
+	struct via_vi_create v = { .attrs = vi_attrs(r),
+				   .entries = rng_below(r, 2) * VIA_VI_FEW };
 	int fd = file(r);
 
 	if (rng_one_in(r, 2))
@@ -308,14 +309,18 @@ static void vi_other(struct rng *r)
 	struct via_vi_arg a = { .vi = q.vi };
 	struct via_overrun o = { .vi = q.vi, .recv = rng_below(r, 3),
 				 .desc = address(r) };
-
-	const struct choice choices[6] = {
+	struct via_vi_grow g = { .vi = q.vi, .recv = rng_below(r, 3),
+				 .entries = rng_below(r, 1100) };
+	const struct choice choices[8] = {
 		{ VIA_IOC_VI_QUERY, &q }, { VIA_IOC_VI_SET, &s },
 		{ VIA_IOC_VI_OVERRUN, &o }, { VIA_IOC_VI_DESTROY, &a },
 		{ VIA_IOC_DISCONNECT, &a }, { VIA_IOC_DISCONNECT, &a },
+		{ VIA_IOC_VI_GROW, &g }, { VIA_IOC_VI_GROW, &g },
 	};
 
-	any_of(r, choices, 6);
+	if (rng_one_in(r, 16))
+		g.entries = interesting(r);
+	any_of(r, choices, 8);
 }
 
 static void cq(struct rng *r)
@@ -396,7 +401,8 @@ static void connect_op(struct rng *r)
 
 static uint32_t mapped_vi(struct rng *r, int fd, uint32_t level)
 {
-	struct via_vi_create v = { .attrs = { level, 0, 32768, 3 } };
+	struct via_vi_create v = { .attrs = { level, 0, 32768, 3 },
+				   .entries = rng_below(r, 2) * VIA_VI_FEW };
 
 	if (level == VIA_UNRELIABLE)
 		v.attrs.rights = VIA_RDMA_WRITE;
@@ -486,10 +492,27 @@ static struct via_seg segment(struct rng *r)
 	return s;
 }
 
+/* Where a slot may be: a page that is not there is a signal, no more. */
+static uint8_t *slot_at(struct rng *r, struct via_vi_shared *v, int recv,
+			uint32_t at)
+{
+	uint32_t slots = recv ? VIA_VI_RECV_SLOTS(VIA_VI_MOST) :
+				VIA_VI_SEND_SLOTS;
+	uint32_t n = VIA_VI_MOST;
+
+	if (__atomic_load_n(&v->entries, __ATOMIC_RELAXED) == VIA_VI_FEW) {
+		n = VIA_VI_FEW << rng_below(r, 7);
+		if (n == VIA_VI_FEW)
+			slots = recv ? VIA_VI_FEW_RECV_SLOTS :
+				       VIA_VI_FEW_SEND_SLOTS;
+	}
+	return (uint8_t *)v + slots + at % n * sizeof(struct via_slot);
+}
+
 /* A descriptor into a queue that is mapped, nearly as the library would. */
 static void post(struct rng *r)
 {
-	uint32_t m = rng_below(r, MAPS), n = 1024, at;
+	uint32_t m = rng_below(r, MAPS), at;
 	struct via_vi_shared *v = (void *)self.map[m];
 	struct via_queue_user *u;
 	struct via_slot s = {
@@ -498,7 +521,7 @@ static void post(struct rng *r)
 	};
 	int recv = rng_below(r, 2);
 
-	if (!v || self.map_size[m] < VIA_VI_SIZE(n))
+	if (!v || self.map_size[m] < VIA_VI_SIZE(VIA_VI_MOST))
 		return;
 	s.seg[0] = segment(r);
 	s.seg[1] = segment(r);
@@ -511,9 +534,7 @@ static void post(struct rng *r)
 		s.control = interesting(r);
 	u = recv ? &v->recv_user : &v->send_user;
 	at = __atomic_load_n(&u->tail, __ATOMIC_RELAXED);
-	memcpy((uint8_t *)v + (recv ? VIA_VI_RECV_SLOTS(n) :
-			       VIA_VI_SEND_SLOTS) + at % n * sizeof(s), &s,
-	       sizeof(s));
+	memcpy(slot_at(r, v, recv, at), &s, sizeof(s));
 	__atomic_store_n(&u->tail, at + 1, __ATOMIC_RELEASE);
 	u->collected = rng_one_in(r, 64) ? interesting(r) :
 		       (recv ? v->recv_kern : v->send_kern).done;
