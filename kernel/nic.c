@@ -41,7 +41,7 @@ static void (*via_nics_told)(struct via_nic *nic, enum via_nl_cmd cmd);
  */
 static unsigned long max_vi = 4096;
 module_param(max_vi, ulong, 0444);
-MODULE_PARM_DESC(max_vi, "VIs of one NIC, 180 KiB each (1..65535, default 4096)");
+MODULE_PARM_DESC(max_vi, "VIs of one NIC, 10 to 190 KiB each (1..65535, default 4096)");
 
 static unsigned long max_cq = 1024;
 module_param(max_cq, ulong, 0444);

@@ -50,7 +50,7 @@ _via() {
 	[3-9]\ peer\ deny) list="all $(_via_hosts "${words[2]}")" ;;
 	3\ peer\ key) list=$(_via_hosts "${words[2]}") ;;
 	4\ peer\ key) COMPREPLY=($(compgen -W 'none -' -- "$cur") $(compgen -f -- "$cur")); return ;;
-	2\ limit\ *) list='handles vi pages cq_pages waiters queries' ;;
+	2\ limit\ *) list='handles vi vi_pages pages cq_pages waiters queries' ;;
 	*\ apply*)
 		if [ "${words[${#words[@]} - 1]}" = dev ]; then
 			list=$(_via_interfaces)

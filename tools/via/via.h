@@ -134,7 +134,7 @@ int peers_set(const struct nic *nic, const struct host *host, unsigned int n,
 int peers_any(const struct nic *nic);
 int limit_change(const char *name, const char *value);
 /* Those that the agent of this release has (kernel/quota.c). */
-#define LIMIT_NAMES "handles, vi, pages, cq_pages, waiters, queries"
+#define LIMIT_NAMES "handles, vi, vi_pages, pages, cq_pages, waiters, queries"
 bool limit_known(const char *name);
 /* By modprobe, if we are root; what fails then is told by what needs it. */
 void module_load(const char *module);
