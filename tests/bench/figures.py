@@ -169,7 +169,7 @@ def objects_bars():
         yield Bar(6, connect, bench="connect", path="connect", nic=nic)
         yield Bar(6, disconnect, bench="connect", path="disconnect", nic=nic)
         yield Bar(6, 30000, bench="object", path="create", nic=nic)
-        yield Bar(6, 20000, bench="object", path="destroy", nic=nic)
+        yield Bar(6, 17000, bench="object", path="destroy", nic=nic)
         yield Bar(6, 24 << 10, bench="memory", path="idle-vi", nic=nic)
         yield Bar(6, 1800 if nic == "lo" else 12500, bench="many", nic=nic,
                   path="VIs in turn")
