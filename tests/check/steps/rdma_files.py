@@ -9,7 +9,11 @@ from runner import StepFailed
 
 TREE = f"python3 {os.path.join(GUEST, 'tree.py')}"
 COPY, MOUNTED = "/dev/shm/tree", "/mnt/disk"
-MEBIBYTES = 96  # of a disk
+
+
+def mebibytes(files):
+    """Of a disk that so many files are copied to, beside fio's."""
+    return 32 + files // 30
 
 
 def tree_sum(session, node, folder, files):

@@ -7,15 +7,15 @@ import contextlib
 from common import serving
 from labkit import iscsi
 from rdma import LIMIT, device, disk_of
-from rdma_files import MEBIBYTES, on_a_disk
+from rdma_files import mebibytes, on_a_disk
 from runner import StepFailed
 
 
 @contextlib.contextmanager
-def served(session, kind, net):
+def served(session, kind, net, amount):
     """A disk of node 2 for others: its path there."""
     two = session.lab.nodes[1]
-    with disk_of(two, "a disk", MEBIBYTES) as disk:
+    with disk_of(two, "a disk", mebibytes(amount)) as disk:
         iscsi.serve(two, disk, f"10.{net}.0.2", kind != "tcp")
         try:
             yield disk
@@ -60,6 +60,6 @@ def logged_in(session, kind, net):
 def files(session, net, kind, amount):
     """By iSCSI: see on_a_disk()."""
     with device(session, kind, net, pooled=True), \
-            served(session, kind, net) as disk, initiator(session):
+            served(session, kind, net, amount) as disk, initiator(session):
         on_a_disk(session, kind, net, amount, disk,
                   lambda: logged_in(session, kind, net))

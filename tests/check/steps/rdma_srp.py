@@ -8,16 +8,16 @@ import os
 from labkit.base import ROOT
 from labkit.iscsi import LIO, SEEN
 from rdma import LIMIT, device, disk_of
-from rdma_files import MEBIBYTES, on_a_disk
+from rdma_files import mebibytes, on_a_disk
 
 TARGET = os.path.join(ROOT, "tools/demo/srp-target")
 
 
 @contextlib.contextmanager
-def served(session, dev):
+def served(session, dev, amount):
     """A disk of node 2 for others: its path there, and its names."""
     two = session.lab.nodes[1]
-    with disk_of(two, "a disk", MEBIBYTES) as disk:
+    with disk_of(two, "a disk", mebibytes(amount)) as disk:
         names = session.run(two, f"{TARGET} {disk} {dev}").out
         try:
             yield disk, names.strip()
@@ -50,7 +50,7 @@ def files(session, net, kind, amount):
     """See on_a_disk()."""
     one = session.lab.nodes[0]
     with device(session, kind, net, pooled=True) as dev:
-        with served(session, dev) as (disk, names):
+        with served(session, dev, amount) as (disk, names):
             one.sh("modprobe -a ib_srp sd_mod ext4", 60)
             on_a_disk(session, kind, net, amount, disk,
                       lambda: added(session, dev, net, names))
