@@ -23,17 +23,26 @@ static inline int vipl_forever(VIP_ULONG ms)
 	return ms == VIP_INFINITE || ms == 0xffffffffu;
 }
 
-/* When a call's milliseconds are over. */
-static inline uint64_t vipl_deadline(VIP_ULONG ms)
+/* A call's milliseconds, for who counts from its own now on. */
+static inline uint64_t vipl_ns(VIP_ULONG ms)
 {
-	uint64_t now;
+	const uint64_t most = (VIPL_FOREVER - 1) / 1000000u;
+	uint64_t n = ms;	/* VIP_ULONG may have 32 bits */
 
 	if (vipl_forever(ms))
 		return VIPL_FOREVER;
+	return n > most ? VIPL_FOREVER - 1 : n * 1000000u;
+}
+
+/* When a call's milliseconds are over. */
+static inline uint64_t vipl_deadline(VIP_ULONG ms)
+{
+	uint64_t now, ns = vipl_ns(ms);
+
+	if (ns == VIPL_FOREVER)
+		return VIPL_FOREVER;
 	now = vipl_now();
-	if (ms > (VIPL_FOREVER - 1 - now) / 1000000u)
-		return VIPL_FOREVER - 1;
-	return now + ms * (uint64_t)1000000u;
+	return ns < VIPL_FOREVER - 1 - now ? now + ns : VIPL_FOREVER - 1;
 }
 
 static inline uint64_t vipl_left(uint64_t deadline)

@@ -110,7 +110,7 @@ static VIP_RETURN request_conn(struct vipl_vi *vi, unsigned long ioc,
 {
 	struct via_conn_request arg = {
 		.vi = ka_vi_priv(vi)->q[0].id,
-		.timeout = vipl_left(vipl_deadline(timeout)),
+		.timeout = vipl_ns(timeout),
 	};
 
 	to_kernel(local, &arg.local);
