@@ -3,7 +3,7 @@
 """greedy.py NODE [--together] WHAT=MOST...: ask for as much as there is of
 each of these, and a little more; ends with status 0 if that is what was given.
 
-    handles, vis, grown, pages, rings, waiters, requests, queries
+    handles, vis, whole, grown, pages, rings, waiters, requests, queries
 
 --together: each is asked for by several processes of subordinate users, whose
 namespaces are one user's, and that is what they get together."""
@@ -94,6 +94,12 @@ def vi(fd):
 
 def vis(path, most):
     return asked(path, VI_CREATE, [WANT_VI] * (most + MORE))
+
+
+def whole(path, most):
+    """VIs with the longest rings at once, as a library of before asks."""
+    want = struct.pack("=IIII32x", RELIABLE_DELIVERY, 0, 4096, 0)
+    return asked(path, VI_CREATE, [want] * (most + MORE))
 
 
 def grown(path, most):
@@ -230,8 +236,8 @@ def queries(path, most):
     return got, []
 
 
-ALL = {f.__name__: f for f in (handles, vis, grown, pages, rings, waiters,
-                               requests, queries)}
+ALL = {f.__name__: f for f in (handles, vis, whole, grown, pages, rings,
+                               waiters, requests, queries)}
 TOGETHER = {**ALL, "rings": rings_only}
 
 

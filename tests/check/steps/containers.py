@@ -14,7 +14,7 @@ from runner import Skipped, StepFailed
 
 PAGE = os.path.join(ROOT, "docs/howto/containers.md")
 GREEDY = f"{GUEST}/greedy.py"
-RINGS_KB = 180  # of a VI, at least
+RINGS_KB = 180  # of a VI with its longest rings, at least
 VIS = 64
 
 
@@ -104,7 +104,7 @@ def limits(node):
     old = node.sh(f"{VIA} limit show vi").out.split()[1]
     expect(node, f"{VIA} limit set vi {VIS}")
     try:
-        expect(node, in_box(f"python3 {GREEDY} /dev/via_mv0 vis={VIS}"))
+        expect(node, in_box(f"python3 {GREEDY} /dev/via_mv0 whole={VIS}"))
     finally:
         expect(node, f"{VIA} limit set vi {old}")
     if node.run(f"test -e {peak}").rc:
