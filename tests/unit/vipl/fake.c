@@ -276,8 +276,10 @@ int __wrap_ioctl(int fd, unsigned long cmd, ...)
 	case VIA_IOC_CQ_DESTROY:
 	case VIA_IOC_PTAG_DESTROY:
 	case VIA_IOC_MEM_DEREGISTER:
-	case VIA_IOC_CONN_REQUEST:
 	case VIA_IOC_CONN_RESULT:
+		return 0;
+	case VIA_IOC_CONN_REQUEST:
+		fake.request_ns = ((struct via_conn_request *)arg)->timeout;
 		return 0;
 	}
 	errno = ENOTTY;

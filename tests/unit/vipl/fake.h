@@ -44,6 +44,7 @@ struct fake {
 	int no_growth;			/* and get no more for now */
 	uint32_t grown;			/* how often they got more */
 	uint32_t entries[2];		/* slots of a VI's queues */
+	uint64_t request_ns;		/* timeout of the last attempt */
 };
 
 extern struct fake fake;

@@ -589,6 +589,32 @@ static void connect_to(const char *host)
 			VIP_SUCCESS);
 }
 
+/* However late it gets there: 1 ms that had passed before was none. */
+static void attempt_times(void)
+{
+	static const struct {
+		VIP_ULONG ms;
+		uint64_t ns;
+	} t[] = {
+		{ 1, 1000000 },
+		{ 4294967294u, 4294967294u * UINT64_C(1000000) },
+		{ 4294967295u, VIA_FOREVER },
+		{ VIP_INFINITE, VIA_FOREVER },
+	};
+	char b[16] = { 6 };
+	VIP_NET_ADDRESS *a = (VIP_NET_ADDRESS *)b;
+	VIP_VI_ATTRIBUTES theirs;
+	size_t i;
+
+	setup(0);
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		fake.request_ns = 0;
+		VipConnectRequest(vi, a, a, t[i].ms, &theirs);
+		CU_ASSERT_EQUAL(fake.request_ns, t[i].ns);
+	}
+	teardown();
+}
+
 /*
  * A program without a handler: one sentence for each error, none for a peer
  * that has left by itself, and nothing at all with VIPL_QUIET.
@@ -884,6 +910,7 @@ UNIT_MAIN("vipl",
 	  { "what VipCreateVi refuses", create_checks },
 	  { "time-outs and signals", waits },
 	  { "both spellings of for ever", waits_forever },
+	  { "the time of an attempt is the agent's to count", attempt_times },
 	  { "a forked child has nothing, the parent everything",
 	    forked_child },
 	  { "what is said of errors without a handler", sentences },
