@@ -303,10 +303,10 @@ def connected(session, where):
     session.wait_until(one, "! ls /dev/nvme*n1", "the disk outlives its end")
 
 
-def fio(disk, depth, *more):
+def fio(disk, depth, *more, mebibytes=MEBIBYTES - 8):
     """The command: random writes of several sizes, with checksums."""
     return " ".join((
-        f"fio --name=verify --filename={disk} --size={MEBIBYTES - 8}M "
+        f"fio --name=verify --filename={disk} --size={mebibytes}M "
         "--rw=randwrite --bssplit=4k/50:16k/20:128k/30 --ioengine=libaio "
         f"--iodepth={depth} --direct=1 --verify=crc32c --verify_fatal=1",
         *more))

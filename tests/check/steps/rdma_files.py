@@ -40,7 +40,8 @@ def on_a_disk(session, kind, net, amount, disk, attached):
     limit = (LIMIT + amount // 20) * session.slow
     with carried(session, kind, net, 2 * size):
         with attached() as here:
-            session.run(one, fio(here, 32, "--do_verify=1"),
+            session.run(one, fio(here, 32, "--do_verify=1",
+                                 mebibytes=min(16, 4 + amount // 100)),
                         2 * LIMIT * session.slow)
             session.run(one, f"mkfs.ext4 -q {here} && mkdir -p {MOUNTED} && "
                         f"mount {here} {MOUNTED}", limit)

@@ -48,11 +48,11 @@ def mounted(session, kind, net):
                        "the folder outlives its end")
 
 
-def fio(*more):
+def fio(mebibytes=MEBIBYTES):
     return " ".join((
-        f"fio --name=verify --filename={HERE}/fio --size={MEBIBYTES}M "
+        f"fio --name=verify --filename={HERE}/fio --size={mebibytes}M "
         f"--rw=randwrite {LARGE} --ioengine=libaio --iodepth=16 --direct=1 "
-        "--verify=crc32c --verify_fatal=1 --do_verify=1", *more))
+        "--verify=crc32c --verify_fatal=1 --do_verify=1"))
 
 
 def no_modules(node):
@@ -68,15 +68,16 @@ def tree(session, net, kind, files):
     one, two = session.lab.nodes
     limit = (LIMIT + files // 20) * session.slow
     size, wanted = made(session, files)
+    mebibytes = min(MEBIBYTES, 2 + files // 100)
     with device(session, kind, net, pooled=True):
-        with carried(session, kind, net, 2 * (size + (MEBIBYTES << 20))), \
+        with carried(session, kind, net, 2 * (size + (mebibytes << 20))), \
                 exported(session, kind, net):
             with mounted(session, kind, net):
                 session.run(one, f"mkdir {HERE}/tree; ls {COPY} | xargs -P 8 "
                             f"-I% cp -a {COPY}/% {HERE}/tree", limit)
             with mounted(session, kind, net):
                 read = tree_sum(session, one, f"{HERE}/tree", files)
-                session.run(one, fio(), 2 * LIMIT * session.slow)
+                session.run(one, fio(mebibytes), 2 * LIMIT * session.slow)
             kept = tree_sum(session, two, f"{EXPORT}/tree", files)
         no_modules(one)
     one.sh(f"rm -r {COPY}")
