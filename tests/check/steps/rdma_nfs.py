@@ -49,10 +49,9 @@ def mounted(session, kind, net):
 
 
 def fio(mebibytes=MEBIBYTES):
-    return " ".join((
-        f"fio --name=verify --filename={HERE}/fio --size={mebibytes}M "
-        f"--rw=randwrite {LARGE} --ioengine=libaio --iodepth=16 --direct=1 "
-        "--verify=crc32c --verify_fatal=1 --do_verify=1"))
+    return (f"fio --name=verify --filename={HERE}/fio --size={mebibytes}M "
+            f"--rw=randwrite {LARGE} --ioengine=libaio --iodepth=16 "
+            "--direct=1 --verify=crc32c --verify_fatal=1 --do_verify=1")
 
 
 def no_modules(node):
