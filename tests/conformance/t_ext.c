@@ -165,10 +165,10 @@ static void backlog(void)
 	}
 	REQUIRE_RC(VipExtConnectListen(env.nic.h, &local.a, 4), VIP_SUCCESS);
 	peer_spawn(asks(&p, &d), 0);
-	do
-		rc = VipExtConnectWait(env.nic.h, &local.a, 0, &remote.a,
-				       &theirs, NULL, NULL, &conn);
-	while (rc == VIP_TIMEOUT && now_ms() < end && !usleep(1000));
+	while ((rc = VipExtConnectWait(env.nic.h, &local.a, 0, &remote.a,
+				       &theirs, NULL, NULL, &conn)) ==
+	       VIP_TIMEOUT && now_ms() < end)
+		pause_ms(1);
 	REQUIRE_RC(rc, VIP_SUCCESS);
 	CHECK_RC(VipConnectAccept(conn, p.vi), VIP_SUCCESS);
 	CHECK_RC(peer_join(0).rc, VIP_SUCCESS);
@@ -214,11 +214,13 @@ static struct verdict verdict_of(VIP_VI_HANDLE vi)
 	uint64_t end = now_ms() + LONG_MS;
 	struct verdict v;
 
-	do {
+	for (;;) {
 		v.len = sizeof(v.data);
 		v.rc = VipExtConnectDone(vi, &v.theirs, v.data, &v.len);
-	} while (v.rc == VIP_NOT_DONE && now_ms() < end && !usleep(1000));
-	return v;
+		if (v.rc != VIP_NOT_DONE || now_ms() >= end)
+			return v;
+		pause_ms(1);
+	}
 }
 
 static VIP_VI_HANDLE idle_vi(void)
@@ -250,10 +252,12 @@ static void begin(struct server *s, VIP_VI_HANDLE vi, const char *data)
 		while (waits && (rc = VipExtConnectDone(vi, NULL, NULL, NULL)) ==
 		       VIP_NOT_DONE) {
 			waits = pthread_tryjoin_np(s->thread, NULL);
-			usleep(1000);
+			pause_ms(1);
 		}
 		/* The server's thread needs a processor to get so far. */
-	} while (waits && rc == VIP_NO_MATCH && !usleep(1000));
+		if (waits && rc == VIP_NO_MATCH)
+			pause_ms(1);
+	} while (waits && rc == VIP_NO_MATCH);
 	if (waits)
 		pthread_join(s->thread, NULL);
 	CHECK_RC(s->rc, VIP_SUCCESS);
