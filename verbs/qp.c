@@ -210,15 +210,20 @@ static void vr_qp_tell_all(struct vr_qp *qp, u32 todo)
 		vr_qp_tell(qp, IB_EVENT_QP_LAST_WQE_REACHED, &qp->told_last);
 }
 
+bool vr_qp_sends_wait(struct vr_qp *qp)
+{
+	bool waits;
+
+	via_kernel_lock(qp->vi, false);
+	waits = vr_sq_waits(&qp->sq);
+	via_kernel_unlock(qp->vi, false);
+	return waits;
+}
+
 /* Its peer has left, see 7. above: into ERR, if it has something to send. */
 static void vr_qp_cut(struct vr_qp *qp)
 {
-	bool sends;
-
-	via_kernel_lock(qp->vi, false);
-	sends = vr_sq_waits(&qp->sq);
-	via_kernel_unlock(qp->vi, false);
-	if (!sends)
+	if (!vr_qp_sends_wait(qp))
 		return;
 	vr_qp_todo(qp, VR_TODO_FATAL);
 	vr_qp_set_state(qp, IB_QPS_ERR);

@@ -135,6 +135,8 @@ void vr_qp_set_state(struct vr_qp *qp, enum ib_qp_state state);
  */
 void vr_qp_break(struct vr_qp *qp);
 
+/* Has the ring a send that the agent has not got?  Any context, no queue lock held. */
+bool vr_qp_sends_wait(struct vr_qp *qp);
 /* Why its connection has ended, for the administrator.  In moved(). */
 void vr_qp_count_end(struct vr_qp *qp);
 

@@ -99,21 +99,11 @@ static bool vr_roce_arm(struct vr_qp *qp, unsigned long delay)
 	return meeting;
 }
 
-static bool vr_roce_sends_wait(struct vr_qp *qp)
-{
-	bool waits;
-
-	via_kernel_lock(qp->vi, false);
-	waits = vr_sq_waits(&qp->sq);
-	via_kernel_unlock(qp->vi, false);
-	return waits;
-}
-
 /* An attempt; what follows a verdict is in vr_roce_moved(). */
 static int vr_roce_look(struct vr_qp *qp)
 {
 	lockdep_assert_held(&qp->roce.lock);
-	qp->roce.waited = vr_roce_sends_wait(qp);
+	qp->roce.waited = vr_qp_sends_wait(qp);
 	/* A tick after the agent's own time. */
 	if (!vr_roce_arm(qp, nsecs_to_jiffies(VR_MEET_NS) + 2))
 		return 0;
@@ -156,7 +146,7 @@ static void vr_roce_meet(struct work_struct *work)
 	if (READ_ONCE(qp->vi->state) == VIA_STATE_PENDING) {
 		/* Not yet: the end of the one before has come late. */
 		vr_roce_arm(qp, HZ);
-	} else if ((qp->roce.waited && vr_roce_sends_wait(qp)) ||
+	} else if ((qp->roce.waited && vr_qp_sends_wait(qp)) ||
 		   vr_roce_look(qp)) {
 		if (vr_roce_stop(qp))
 			vr_roce_failed(qp);

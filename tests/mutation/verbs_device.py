@@ -133,11 +133,11 @@ number("vr-number-reads", "verbs/roce.c", "number.refused",
         "		 !attr) &&"))
 number("vr-number-patient", "verbs/roce.c", "number.nobody",
        "who sends to a number that nobody has waits for ever",
-       ("	} else if ((qp->roce.waited && vr_roce_sends_wait(qp)) ||",
+       ("	} else if ((qp->roce.waited && vr_qp_sends_wait(qp)) ||",
         "	} else if ((qp->roce.waited && 0) ||"))
 number("vr-number-hasty", "verbs/roce.c", "number.nobody",
        "who only waits for its peer is ended",
-       ("	} else if ((qp->roce.waited && vr_roce_sends_wait(qp)) ||",
+       ("	} else if ((qp->roce.waited && vr_qp_sends_wait(qp)) ||",
         "	} else if ((1 && READ_ONCE(qp->roce.meeting)) ||"))
 number("vr-number-unsolicited", "kernel/p2p.c", "cq.solicited",
        "peers on one host do not hear that a message is solicited",
