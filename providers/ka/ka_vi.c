@@ -27,6 +27,15 @@ static void set_first_rings(struct ka_queue *sq, struct ka_queue *rq, char *p)
 	rq->comps = (void *)(p + VIA_VI_FEW_RECV_COMP);
 }
 
+/* In an area of @n entries a queue. */
+static void set_ring(struct ka_queue *q, char *p, int recv, uint32_t n)
+{
+	q->slots = (void *)(p + (recv ? VIA_VI_RECV_SLOTS(n) :
+					VIA_VI_SEND_SLOTS));
+	q->comps = (void *)(p + (recv ? VIA_VI_RECV_COMP(n) :
+					VIA_VI_SEND_COMP(n)));
+}
+
 static int map_queues(struct ka_vi *vi, const struct ka_nic *nic,
 		      const struct via_vi_create *arg)
 {
@@ -50,10 +59,8 @@ static int map_queues(struct ka_vi *vi, const struct ka_nic *nic,
 		return 0;
 	}
 	/* Modules before there was VIA_IOC_VI_GROW. */
-	sq->slots = (void *)(p + VIA_VI_SEND_SLOTS);
-	rq->slots = (void *)(p + VIA_VI_RECV_SLOTS(arg->entries));
-	sq->comps = (void *)(p + VIA_VI_SEND_COMP(arg->entries));
-	rq->comps = (void *)(p + VIA_VI_RECV_COMP(arg->entries));
+	set_ring(sq, p, 0, arg->entries);
+	set_ring(rq, p, 1, arg->entries);
 	return 0;
 }
 
@@ -96,10 +103,7 @@ VIP_RETURN ka_queue_grow(struct vipl_vi *vi, int recv, uint32_t entries)
 
 	if (r != VIP_SUCCESS)
 		return r;
-	q->slots = (void *)(p + (recv ? VIA_VI_RECV_SLOTS(VIA_VI_MOST) :
-					VIA_VI_SEND_SLOTS));
-	q->comps = (void *)(p + (recv ? VIA_VI_RECV_COMP(VIA_VI_MOST) :
-					VIA_VI_SEND_COMP(VIA_VI_MOST)));
+	set_ring(q, p, recv, VIA_VI_MOST);
 	q->mask = arg.entries - 1;
 	q->limit = nic->desc < arg.entries ? nic->desc : arg.entries;
 	return VIP_SUCCESS;
