@@ -26,6 +26,15 @@ def guest(args, nic, **more):
                erms=args.erms, **more)
 
 
+def bind_native(lab, driver):
+    """Both cards to our own driver, the second one in its namespace again."""
+    node = lab.nodes[0]
+    bind = os.path.join(os.path.dirname(__file__), "../../tools/via-bind")
+    lab.insmod(node, modules=("via_native", driver))
+    node.sh(f"ip -n peer link set eth1 netns 1 && {bind} eth0 native && "
+            f"{bind} eth1 native && ip link set eth1 netns peer")
+
+
 def machine(args):
     """What the record of a run calls it."""
     return f"exact mode, {'with ERMS and FSRM' if args.erms else NO_STRINGS}"
@@ -62,12 +71,8 @@ class Exact:
 
     def go_native(self):
         """Both cards to our own driver, the second one in its namespace."""
-        bind = os.path.join(os.path.dirname(__file__), "../../tools/via-bind")
-        self.lab.insmod(self.node, modules=("via_native", NATIVE[self.nic]))
+        bind_native(self.lab, NATIVE[self.nic])
         self.node.sh(
-            "ip -n peer link set eth1 netns 1 && "
-            f"{bind} eth0 native && {bind} eth1 native && "
-            "ip link set eth1 netns peer && "
             "ip -n peer addr add 10.0.0.2/24 dev eth1 && "
             "ip -n peer link set eth1 up && "
             "ip neigh replace 10.0.0.2 lladdr 52:54:00:00:01:01 dev eth0 && "

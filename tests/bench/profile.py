@@ -124,9 +124,13 @@ def by_function(counts, table):
     return out, calls
 
 
+def is_disk(path):
+    return path.startswith(tuple(disks.PARTS))
+
+
 def many_of(path):
-    few = ("connect", "verbs", *disks.PARTS)
-    return MANY_CONNECT if path.startswith(few) else MANY
+    few = path.startswith(("connect", "verbs")) or is_disk(path)
+    return MANY_CONNECT if few else MANY
 
 
 def verbs_runner(lab, args):
@@ -179,7 +183,7 @@ def measure(args, command):
         run = runner.run
         if args.path.startswith("verbs"):
             run = verbs_runner(lab, args)
-        elif args.path.startswith(tuple(disks.PARTS)):
+        elif is_disk(args.path):
             run = stack.enter_context(disk_runner(lab, args))
         else:
             runner.setup()
@@ -232,7 +236,7 @@ def main():
     # A round trip is two messages; of bulk, each message counts, both ends.
     bulk = "bulk" in args.path or args.path.endswith("-bw")
     connect = args.path.startswith("connect")
-    disk = args.path.startswith(tuple(disks.PARTS))
+    disk = is_disk(args.path)
     per = (many_of(args.path) - FEW) * (1 if bulk or connect or disk else 2)
     print(f"# {args.path}, {'veth' if args.veth else args.nic}: instructions of one "
           + ("connection, made and ended, both ends" if connect else

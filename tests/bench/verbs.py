@@ -8,7 +8,6 @@ there is no figure to compare with.
 """
 
 import json
-import os
 
 import exact
 from lab import LabError
@@ -17,7 +16,6 @@ NICS = ("e1000", "tulip")
 VIA, RXE = "via_rdma", "rxe"
 LIMIT = 240     # seconds of a run
 MODULES = ("via_ka", "via_ether", "via_netdev")
-BIND = os.path.join(os.path.dirname(__file__), "../../tools/via-bind")
 
 # What is run, and what its figure is called.
 RUNS = (("verbs lat", "poll", "lat", 2000),
@@ -86,11 +84,8 @@ def via_devices(lab, *nics):
 def setup_native(lab, driver):
     """The same with our own driver for both cards."""
     node = lab.nodes[0]
-    lab.insmod(node, modules=("via_ka", "via_ether", "via_native", driver))
-    node.sh("ip -n peer link set eth1 netns 1")
-    for nic in ("eth0", "eth1"):
-        node.sh(f"{BIND} {nic} native")
-    node.sh("ip link set eth1 netns peer")
+    lab.insmod(node, modules=("via_ka", "via_ether"))
+    exact.bind_native(lab, driver)
     one_wire(node, "eth0", "eth1")
     node.sh("until grep -q 1 /sys/class/net/eth0/carrier && "
             "grep -q 1 /sys/class/net/eth1/carrier; do sleep 0.1; done")
