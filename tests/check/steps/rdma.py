@@ -33,12 +33,11 @@ LIMIT = 60  # seconds of a program, longer on a slow kernel
 Program = collections.namedtuple(
     "Program", "server client listens payload tell unit env",
     defaults=(None, "", ""))
-PERFTEST = "-R -F -d {dev}"
 
 
-def perftest(name, size, count, tell, unit):
-    command = f"{name} {PERFTEST} -s {size} -n {count}"
-    return Program(command, command + " {peer}", "cm", size * count, tell,
+def perftest(name, size, count, tell, unit, words="-R", listens="cm"):
+    command = f"{name} {words} -F -d {{dev}} -s {size} -n {count}"
+    return Program(command, command + " {peer}", listens, size * count, tell,
                    unit)
 
 
@@ -215,18 +214,28 @@ def between(session, net, what, dev):
     return result
 
 
-def program(session, net, name, kind):
-    """A program of Debian's between the nodes."""
-    what = (OVER_TCP if kind == "tcp" else PROGRAMS)[name]
-    needed(re.match(r"\w+", name).group())
-    with device(session, kind, net) as dev, \
-            carried(session, kind, net, what.payload):
+def run(session, net, what, dev, kind):
+    """A program between the nodes, and what its client tells."""
+    with carried(session, kind, net, what.payload):
         result = between(session, net, what, dev)
     if what.tell:
         found = re.findall(what.tell, result.all, re.M)
         if not found:
             raise StepFailed("the client tells no figure")
         session.check.note(f"{found[-1]} {what.unit}".strip())
+
+
+def needed_by(name):
+    """The program that a row is called after."""
+    needed(re.match(r"\w+", name).group())
+
+
+def program(session, net, name, kind):
+    """A program of Debian's between the nodes."""
+    needed_by(name)
+    with device(session, kind, net) as dev:
+        run(session, net, (OVER_TCP if kind == "tcp" else PROGRAMS)[name],
+            dev, kind)
 
 
 def comes_and_goes(session, net, rounds):

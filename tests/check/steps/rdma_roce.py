@@ -2,8 +2,6 @@
 """Programs that connect queue pairs by their numbers, without rdma_cm, on a
 verbs device with the addressing of RoCE."""
 
-import re
-
 import rdma
 import udp
 from rdma import BANDWIDTH, LATENCY, Program, between, carried, device
@@ -27,9 +25,8 @@ def pingpong(words, size, count):
 
 
 def perftest(name, gid, size, count, tell, unit, words=""):
-    command = f"{name} -F -d {{dev}} -x {gid} -s {size} -n {count} {words}"
-    return Program(command, command + " {peer}", PORT, size * count, tell,
-                   unit)
+    return rdma.perftest(name, size, count, tell, unit, f"-x {gid} {words}",
+                         PORT)
 
 
 PROGRAMS = {
@@ -49,16 +46,12 @@ PROGRAMS = {
 
 def run(session, net, name, dev):
     """One of them between the nodes."""
-    what = PROGRAMS[name]
-    rdma.needed(re.match(r"\w+", name).group())
-    with carried(session, "via", net, what.payload):
-        result = between(session, net, what, dev)
-    found = re.findall(what.tell, result.all, re.M)
-    session.check.note(f"{found[-1]} {what.unit}")
+    rdma.run(session, net, PROGRAMS[name], dev, "via")
 
 
 def program(session, net, name):
     """A program of Debian's between the nodes."""
+    rdma.needed_by(name)
     with device(session, KIND, net) as dev:
         run(session, net, name, dev)
 
