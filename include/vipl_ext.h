@@ -167,7 +167,7 @@ const VIP_CHAR *VipExtLastError(void);
  * memory; any thread.
  *
  * Returns VIP_SUCCESS, VIP_INVALID_PARAMETER, or VIP_ERROR_RESOURCE: no memory,
- * or the user's limit. What is posted is as before, whatever it returns.
+ * or the user's limit. Posted descriptors stay posted, whatever it returns.
  */
 VIP_RETURN VipExtReserve(VIP_VI_HANDLE ViHandle, VIP_ULONG Sends,
 			 VIP_ULONG Receives);

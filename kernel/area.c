@@ -182,7 +182,7 @@ static void via_growth_free(struct via_growth *g, struct via_area *area)
 	kfree(g);
 }
 
-/* Its pages, the agent's mapping of them, room for what is loaded; false: no memory. */
+/* Pages, the agent's mapping of them, room for loaded sends; false: no memory. */
 static bool via_growth_fill(struct via_growth *g, bool loads)
 {
 	u32 i;

@@ -439,7 +439,7 @@ int via_vi_overrun(struct via_file *f, const struct via_overrun *arg)
 }
 
 /*
- * A VI of the file with what it shares, or NULL; for via_vi_put_shared(), which
+ * A VI of the file, whose area stays, or NULL; for via_vi_put_shared(), which
  * is never the last of the file: that is open.
  */
 static struct via_vi *via_vi_get_shared(struct via_file *f, u32 index)

@@ -23,7 +23,7 @@
  *     items queues the other any more.
  *
  *  7. With the addressing of RoCE (roce.c) a QP does not hear that its peer has left,
- *     as with a card: it stays in RTS alone, and what it had to receive is withheld until
+ *     as with a card: it stays in RTS alone, and its posted receives are withheld until
  *     it is flushed.  The first send that finds it alone puts it into ERR.
  *
  *   state   from                          to

@@ -89,7 +89,7 @@ PARTS = {
                          (LARGE, 32, 600))),
 }
 
-# What is between the machines: its name, the guest's cards, our own driver for
+# A network between the machines: its name, the guest's cards, our own driver for
 # them, and whether TCP is measured: beside our driver it is the card's own
 # driver that TCP is compared with.
 Wire = collections.namedtuple("Wire", "nic model driver tcp via",

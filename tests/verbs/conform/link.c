@@ -24,7 +24,7 @@ bool link_listen(struct link *l, const char *address, uint32_t backlog,
 	struct order o = { .op = OP_LISTEN, .port = *port, .n = backlog };
 	struct answer a;
 
-	/* Nobody listens for what is connected by number. */
+	/* Queue pairs that are connected by number have no listener. */
 	if (env.number) {
 		*port = 1;
 		return true;

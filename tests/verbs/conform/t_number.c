@@ -150,7 +150,7 @@ static void ended(void)
 	}
 }
 
-/* Who sends to nobody is told, after a while; who only waits for it is not. */
+/* A queue pair with a send for nobody ends, after a while; one without stays. */
 static void nobody(void)
 {
 	struct link l;
