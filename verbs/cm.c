@@ -15,9 +15,14 @@
  *     accept() to the last event.
  *  3. A request is answered once: by accept(), by reject(), or by the work item if there is
  *     no listener.
+ *  4. A request without a listener waits for one for VR_EARLY_MS, once: a server of today
+ *     may agree with its client on a connection before it listens (perftest does).  As
+ *     many as VR_EARLY_MAX wait on a device, so that a stranger's take no place from
+ *     others; a request more is refused at once.
  *
  *   state       from                      by                     to
  *   LISTENING   create_listen()           destroy_listen()       over
+ *   EARLY       a request, no listener    create_listen(), time  ASKED, over
  *   ASKED       a request                 accept(), reject()     ANSWERED, over
  *   CALLING     connect()                 moved()                UP, over
  *   ANSWERED    accept()                  moved()                UP, over
@@ -31,6 +36,13 @@
 
 /* An attempt ends after that, as one of TCP does after some more. */
 #define VR_CONNECT_NS	(10ull * NSEC_PER_SEC)
+
+/*
+ * perftest listens 3 ms behind its client on an emulated processor; TCP of Windows asks
+ * for 1,500 ms.
+ */
+#define VR_EARLY_MS	100
+#define VR_EARLY_MAX	32
 
 /* What the work item sends. */
 #define VR_EV_ASKED	0x1u	/* CONNECT_REQUEST */
@@ -53,7 +65,9 @@ static_assert(sizeof(struct vr_answer) == VIA_KERNEL_REPLY);
  * struct vr_ep - an end of a connection
  * @ref:	see 2. above
  * @dev:	constant
- * @link:	dev->listen_lock: in dev->listeners
+ * @link:	dev->listen_lock: in dev->listeners or dev->early
+ * @until:	dev->listen_lock: jiffies until which it waits in dev->early
+ * @waited:	the work item's: it was in dev->early
  * @lock:	inside of the agent's queue locks
  * @id:		lock: iw_cm's, with a reference; NULL: no more events
  * @qp:		lock: with a reference, as long as @id
@@ -71,6 +85,8 @@ struct vr_ep {
 	struct kref ref;
 	struct vr_dev *dev;
 	struct list_head link;
+	unsigned long until;
+	bool waited;
 	spinlock_t lock;
 	struct iw_cm_id *id;
 	struct vr_qp *qp;
@@ -454,7 +470,7 @@ static struct iw_cm_id *vr_find_listener(struct vr_dev *d,
 	struct iw_cm_id *id, *found = NULL;
 	struct vr_ep *ep;
 
-	spin_lock_bh(&d->listen_lock);
+	lockdep_assert_held(&d->listen_lock);
 	list_for_each_entry(ep, &d->listeners, link) {
 		id = ep->id;
 		if (!vr_addr_match(&ep->request.server, id->afonly, wanted))
@@ -465,8 +481,73 @@ static struct iw_cm_id *vr_find_listener(struct vr_dev *d,
 	}
 	if (found)
 		found->add_ref(found);
-	spin_unlock_bh(&d->listen_lock);
 	return found;
+}
+
+/* (4): it waits, with the reference that iw_cm would have got; false: it may not. */
+static bool vr_early_wait(struct vr_ep *ep)
+{
+	struct vr_dev *d = ep->dev;
+
+	lockdep_assert_held(&d->listen_lock);
+	if (d->ending || ep->waited || d->earlies == VR_EARLY_MAX)
+		return false;
+	ep->waited = true;
+	ep->until = jiffies + msecs_to_jiffies(VR_EARLY_MS);
+	list_add_tail(&ep->link, &d->early);
+	d->earlies++;
+	vr_count(d, VR_EARLY);
+	queue_delayed_work(d->wq, &d->early_work, ep->until - jiffies);
+	return true;
+}
+
+/* Its listener is there, or its time is over. */
+static void vr_early_ask(struct vr_ep *ep)
+{
+	lockdep_assert_held(&ep->dev->listen_lock);
+	list_del_init(&ep->link);
+	ep->dev->earlies--;
+	spin_lock(&ep->lock);
+	vr_ep_send(ep, VR_EV_ASKED);
+	spin_unlock(&ep->lock);
+}
+
+static void vr_early_work(struct work_struct *work)
+{
+	struct vr_dev *d = container_of(to_delayed_work(work), struct vr_dev,
+					early_work);
+	struct vr_ep *ep;
+
+	spin_lock_bh(&d->listen_lock);
+	while ((ep = list_first_entry_or_null(&d->early, struct vr_ep, link))) {
+		if (time_before(jiffies, ep->until)) {
+			queue_delayed_work(d->wq, &d->early_work,
+					   ep->until - jiffies);
+			break;
+		}
+		vr_early_ask(ep);
+	}
+	spin_unlock_bh(&d->listen_lock);
+}
+
+void vr_cm_init(struct vr_dev *d)
+{
+	spin_lock_init(&d->listen_lock);
+	INIT_LIST_HEAD(&d->listeners);
+	INIT_LIST_HEAD(&d->early);
+	INIT_DELAYED_WORK(&d->early_work, vr_early_work);
+}
+
+void vr_cm_end(struct vr_dev *d)
+{
+	struct vr_ep *ep, *next;
+
+	spin_lock_bh(&d->listen_lock);
+	d->ending = true;
+	list_for_each_entry_safe(ep, next, &d->early, link)
+		vr_early_ask(ep);
+	spin_unlock_bh(&d->listen_lock);
+	cancel_delayed_work_sync(&d->early_work);
 }
 
 static int vr_tell_request(struct vr_ep *ep, struct iw_cm_id *id)
@@ -487,11 +568,19 @@ static void vr_ep_ask(struct vr_ep *ep)
 	struct via_conn *conn = ep->conn;
 	struct vr_dev *d = ep->dev;
 	struct iw_cm_id *id = NULL;
+	bool waits = false;
 
-	vr_count(d, VR_REQUESTS);
+	if (!ep->waited)
+		vr_count(d, VR_REQUESTS);
 	if (!vr_request_parse(&ep->request, d, &conn->remote, &conn->local) &&
-	    vr_addr_is_own(d, &ep->request.server))
+	    vr_addr_is_own(d, &ep->request.server)) {
+		spin_lock_bh(&d->listen_lock);
 		id = vr_find_listener(d, &ep->request.server);
+		waits = !id && vr_early_wait(ep);
+		spin_unlock_bh(&d->listen_lock);
+	}
+	if (waits)
+		return;
 	if (!id || vr_tell_request(ep, id)) {
 		vr_count(d, VR_REFUSED);
 		via_kernel_reject(d->file, conn, NULL, 0);
@@ -559,7 +648,7 @@ int vr_iw_reject(struct iw_cm_id *id, const void *data, u8 len)
 int vr_iw_create_listen(struct iw_cm_id *id, int backlog)
 {
 	struct vr_dev *d = vr_dev_of(id->device);
-	struct vr_ep *ep, *other;
+	struct vr_ep *ep, *other, *next;
 	int ret = 0;
 
 	if (!vr_addr_may(d))
@@ -579,6 +668,10 @@ int vr_iw_create_listen(struct iw_cm_id *id, int backlog)
 		id->add_ref(id);
 		id->provider_data = ep;
 		list_add_tail(&ep->link, &d->listeners);
+		list_for_each_entry_safe(other, next, &d->early, link)
+			if (vr_addr_match(&ep->request.server, id->afonly,
+					  &other->request.server))
+				vr_early_ask(other);
 	}
 	spin_unlock_bh(&d->listen_lock);
 	if (ret)

@@ -7,6 +7,9 @@
 #include "addr.h"
 #include "qp.h"
 
+/* Before there is a request, and when none comes any more; sleeps. */
+void vr_cm_init(struct vr_dev *d);
+void vr_cm_end(struct vr_dev *d);
 /* Of the device's listener at the agent; nic->conn.lock held. */
 void vr_cm_asked(struct via_listener *l, struct via_conn *conn);
 /* The QP's VI has left @from; both queue locks held. */

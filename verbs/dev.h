@@ -55,6 +55,7 @@ enum vr_counter {
 	VR_CONNECTS,		/* requests sent */
 	VR_REQUESTS,		/* requests that came */
 	VR_ESTABLISHED,
+	VR_EARLY,		/* of them: waited for a listener */
 	VR_REFUSED,		/* requests without a listener, or rejected */
 	VR_CONNECT_ERRORS,	/* own requests that failed */
 	VR_LOST,		/* connections that ended by a fault */
@@ -84,8 +85,13 @@ enum vr_counter {
  * @wq:		constant: events, in order; its items take no lock of a program's
  * @meet_wq:	constant, with @roce: items that take a QP's roce.lock
  * @listener:	of the agent, for all requests
- * @listen_lock: of @listeners
+ * @listen_lock: of the next four
  * @listeners:	struct vr_ep
+ * @early:	struct vr_ep: requests without a listener, the oldest first
+ * @earlies:	in @early, at most VR_EARLY_MAX
+ * @ending:	no request waits any more
+ * @early_work:	takes up the oldest of @early when its time is over; queued under
+ *		@listen_lock
  * @link:	vr_links_mutex: all devices
  * @up:		vr_links_lock: the interface, as the last event said
  * @gone:	unregisters; a reference to @ib.dev while queued
@@ -107,6 +113,10 @@ struct vr_dev {
 	struct via_listener listener;
 	spinlock_t listen_lock;
 	struct list_head listeners;
+	struct list_head early;
+	u32 earlies;
+	bool ending;
+	struct delayed_work early_work;
 	struct list_head link;
 	bool up;
 	struct work_struct gone;

@@ -72,6 +72,7 @@ void vr_link_dealloc(struct ib_device *ib)
 	if (!IS_ERR_OR_NULL(d->file)) {
 		if (d->listener.file)
 			via_kernel_unlisten(&d->listener);
+		vr_cm_end(d);
 		/* Requests that were on their way find no listener. */
 		drain_workqueue(d->wq);
 		via_kernel_close(d->file);
@@ -185,8 +186,7 @@ static struct vr_dev *vr_alloc(struct net_device *ndev, bool udp, bool roce)
 	/* A peer that has not heard of a device's end may still look for a number. */
 	d->next_qp = roce ? get_random_u32() >> 8 : 0;
 	INIT_LIST_HEAD(&d->link);
-	INIT_LIST_HEAD(&d->listeners);
-	spin_lock_init(&d->listen_lock);
+	vr_cm_init(d);
 	xa_init_flags(&d->qps, XA_FLAGS_ALLOC1);
 	INIT_WORK(&d->gone, vr_gone_work);
 	dev_hold(ndev);

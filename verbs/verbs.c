@@ -152,6 +152,7 @@ static struct ib_mr *vr_reg_user_mr(struct ib_pd *pd, u64 start, u64 len,
 static const struct rdma_stat_desc vr_stats[VR_COUNTERS] = {
 	[VR_CONNECTS].name		= "connects",
 	[VR_REQUESTS].name		= "requests",
+	[VR_EARLY].name			= "early",
 	[VR_ESTABLISHED].name		= "established",
 	[VR_REFUSED].name		= "refused",
 	[VR_CONNECT_ERRORS].name	= "connect_errors",

@@ -99,6 +99,15 @@ mutant("vr-deep-sends", "verbs/sq.c", "queue.deep",
 mutant("vr-message-short", "verbs/dev.h", "data.longest",
        "messages end at what a program's VI may have, and the port says so",
        ("#define VR_MESSAGE	VIA_KERNEL_TRANSFER", "#define VR_MESSAGE	BIT(20)"))
+mutant("vr-early-none", "verbs/cm.c", "refuse.early",
+       "a request that comes shortly before its listener is refused",
+       ("	if (d->ending || ep->waited", "	if (1 || d->ending || ep->waited"))
+mutant("vr-early-any", "verbs/cm.c", "refuse.crowd",
+       "requests without a listener take all places of a device",
+       (" || d->earlies == VR_EARLY_MAX)", ")"))
+mutant("vr-early-ever", "verbs/cm.c", "refuse.port",
+       "a request without a listener is never refused",
+       ("d->ending || ep->waited ||", "d->ending ||"))
 
 
 def number(name, path, first, why, *edits):

@@ -19,7 +19,8 @@ FUZZ = os.path.join(BUILD, "verbsfuzz")
 SOME = ("connect.simple connect.crowd disconnect.near data.segments "
         "data.inline queue.order flush.traffic local.key receive.none "
         "access.read_rights domain.write dereg.write cq.solicited "
-        "srq.order srq.limit srq.flush process.killed")
+        "srq.order srq.limit srq.flush process.killed refuse.early "
+        "refuse.crowd")
 
 
 def needed(program):

@@ -107,5 +107,7 @@ bool point_notified(struct point *p, int which, uint32_t ms);
 void link_ended(struct link *l);
 /* One of the near device's own counters; -1: it has none of that name. */
 long long near_counter(const char *name);
+/* A text into a field of an order: whole, or cut. */
+void copy(char *to, const char *from, size_t n);
 
 #endif

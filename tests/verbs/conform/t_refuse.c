@@ -3,8 +3,12 @@
 #include "link.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define REQUESTS	8
+#define TRIES		20
+#define CROWD		40
+#define EARLY_MAX	32	/* requests that a device keeps for a listener */
 
 /* A request under way: to the connect, or to the event of it. */
 static bool request(struct link *l, uint32_t port)
@@ -73,6 +77,131 @@ static void no_listener(void)
 	CHECK(a.status);
 	/* Its queues are as before: nothing was ever sent. */
 	point_drop(&l.near);
+}
+
+/* A port of the near end, whose counters can be read, without a listener. */
+static bool free_port(uint32_t *port)
+{
+	struct order o = { .op = OP_LISTEN, .n = 1 };
+	struct point listener = { .side = &near };
+	struct answer a;
+
+	copy(o.address, env.near, sizeof(o.address));
+	if (!CHECK_EQ(ask(&near, &o, &a), 0))
+		return false;
+	listener.conn = a.n;
+	*port = a.v[0];
+	point_drop(&listener);
+	return true;
+}
+
+static bool far_client(struct point *p, uint32_t port)
+{
+	*p = (struct point){ .side = &far };
+	return CHECK_EQ(link_resolve(p, env.far, env.near, port), 0) &&
+	       point_queues(p, &usual.queues);
+}
+
+/* The near end listens after the request has come: is there a connection? */
+static bool late_listener(struct point *client, uint32_t port)
+{
+	struct order o = { .op = OP_LISTEN, .port = port, .n = 1 };
+	struct point listener = { .side = &near }, server = { .side = &near };
+	struct answer a;
+	bool up = false;
+
+	copy(o.address, env.near, sizeof(o.address));
+	if (!CHECK_EQ(ask(&near, &o, &a), 0))
+		return false;
+	listener.conn = a.n;
+	if (point_event(&listener, &a, 1000) &&
+	    CHECK_EQ(a.event, RDMA_CM_EVENT_CONNECT_REQUEST)) {
+		server.conn = a.n;
+		up = point_queues(&server, &usual.queues) &&
+		     point_offer(&server, OP_ACCEPT, &usual.far) &&
+		     point_expect(client, RDMA_CM_EVENT_ESTABLISHED, NULL) &&
+		     point_expect(&server, RDMA_CM_EVENT_ESTABLISHED, NULL);
+		point_drop(&server);
+	} else {
+		up = point_event(client, &a, 4 * LONG_MS) && !CHECK(refused(&a));
+	}
+	point_drop(&listener);
+	return up;
+}
+
+/* A request that comes shortly before its listener waits for it. */
+static void early(void)
+{
+	long long before = near_counter("early");
+	struct point client;
+	uint32_t port;
+	bool up = false;
+	int tries, i;
+
+	if (before < 0) {
+		skip("the device keeps no request that comes early");
+		return;
+	}
+	NEED(free_port(&port));
+	/* A busy host may need longer than the device waits. */
+	for (tries = 0; tries < TRIES && !up; tries++) {
+		before = near_counter("early");
+		NEED(far_client(&client, port));
+		NEED(point_offer(&client, OP_CONNECT, &usual.near));
+		for (i = 0; i < SHORT_MS && near_counter("early") == before; i++)
+			usleep(1000);
+		CHECK_EQ(near_counter("early"), before + 1);
+		up = late_listener(&client, port);
+		point_drop(&client);
+	}
+	CHECK(up);
+}
+
+/* Requests to no listener, all at once: how many of them have waited for one. */
+static long long crowd_waits(uint32_t port)
+{
+	long long before = near_counter("early");
+	long long refusals = near_counter("refused");
+	struct point client[CROWD] = { 0 };
+	struct answer a;
+	uint32_t i;
+
+	for (i = 0; i < CROWD; i++)
+		if (!far_client(&client[i], port))
+			return -1;
+	for (i = 0; i < CROWD; i++)
+		if (!point_offer(&client[i], OP_CONNECT, &usual.near))
+			return -1;
+	for (i = 0; i < CROWD; i++)
+		if (CHECK(point_event(&client[i], &a, 4 * LONG_MS)))
+			CHECK(refused(&a));
+	CHECK_EQ(near_counter("refused"), refusals + CROWD);
+	for (i = 0; i < CROWD; i++)
+		point_drop(&client[i]);
+	return near_counter("early") - before;
+}
+
+/* A stranger's requests take few of the places of others. */
+static void crowd(void)
+{
+	struct link l = { 0 };
+	long long waits = 0;
+	uint32_t port;
+	int tries;
+
+	if (near_counter("early") < 0) {
+		skip("the device keeps no request that comes early");
+		return;
+	}
+	NEED(free_port(&port));
+	/* Places are free again when a busy host needs long for the requests. */
+	for (tries = 0; tries < TRIES && waits != EARLY_MAX; tries++) {
+		waits = crowd_waits(port);
+		NEED(waits > 0);
+	}
+	CHECK_EQ(waits, EARLY_MAX);
+	NEED(link_open(&l, &usual));
+	link_close(&l);
 }
 
 /* A neighbour that is not there. */
@@ -207,6 +336,8 @@ static void requester_gone(void)
 static const struct group groups[] = {
 	{ "refuse.reject", reject, "reject with data of 0 to 56 bytes", 0 },
 	{ "refuse.port", no_listener, "a port without a listener", 120 },
+	{ "refuse.early", early, "a listener that comes after the request", 120 },
+	{ "refuse.crowd", crowd, "40 requests to a port without a listener", 120 },
 	{ "refuse.host", no_host, "an address without a host", 120 },
 	{ "refuse.backlog", backlog, "eight requests to a backlog of two",
 	  180 },
