@@ -44,7 +44,8 @@ from session import Session  # noqa: E402
 # The test that fails first, as viaconform and verbsconform name it.
 FAILED = re.compile(r"Test: (\S+)(?:(?!Test: ).)*?FAILED", re.S)
 SKIPPED = re.compile(r"^skipped ([\w.]+):", re.M)
-FAILED_VERBS = re.compile(r"^FAILED ([\w.]+):", re.M)
+# Or the first check: a group goes on behind one, and each may wait 10 s.
+FAILED_VERBS = re.compile(r"^(?:FAILED |  (?=t_))([\w.:]+): ", re.M)
 CONFORM = os.path.join(BUILD, "verbsconform")
 FIRST = 90      # seconds for the groups that are to see it, hanging ones too
 ALL = 150       # for the whole suite
@@ -133,10 +134,11 @@ class Run:
             return self.watch(f"{command}via_eth0 {PEER}", limit)
 
     def watch(self, command, limit):
-        failed = FAILED_VERBS if self.on in layer.VERBS else FAILED
+        failed, word = (FAILED_VERBS, "") if self.on in layer.VERBS else \
+            (FAILED, "FAILED")
         job = self.session.lab.nodes[0].spawn(command, limit)
         try:
-            job.link.wait_for(lambda: job.done or "FAILED" in job.out and
+            job.link.wait_for(lambda: job.done or word in job.out and
                               failed.search(job.out), limit)
             found = failed.search(job.out)
             skipped = SKIPPED.search(job.out)
