@@ -24,7 +24,8 @@
  *
  *  7. With the addressing of RoCE (roce.c) a QP does not hear that its peer has left,
  *     as with a card: it stays in RTS alone, and its posted receives are withheld until
- *     it is flushed.  The first send that finds it alone puts it into ERR.
+ *     it is flushed.  The first send that finds it alone puts it into ERR; its completion
+ *     says so, and no event.
  *
  *   state   from                          to
  *   RESET   made, or ERR by the consumer  INIT, ERR
@@ -223,10 +224,8 @@ bool vr_qp_sends_wait(struct vr_qp *qp)
 /* Its peer has left, see 7. above: into ERR, if it has something to send. */
 static void vr_qp_cut(struct vr_qp *qp)
 {
-	if (!vr_qp_sends_wait(qp))
-		return;
-	vr_qp_todo(qp, VR_TODO_FATAL);
-	vr_qp_set_state(qp, IB_QPS_ERR);
+	if (vr_qp_sends_wait(qp))
+		vr_qp_set_state(qp, IB_QPS_ERR);
 }
 
 static void vr_qp_work(struct work_struct *work)

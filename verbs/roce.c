@@ -165,13 +165,9 @@ bool vr_roce_moved(struct vr_qp *qp, u32 from)
 		vr_count(qp->dev, VR_ESTABLISHED);
 		vr_qp_settle_later(qp, err ? VR_TODO_BREAK : VR_TODO_RING);
 	} else if (from == VIA_STATE_CONNECTED) {
-		if (err || via_kernel_fault_of(vi) !=
+		if (err || qp->roce.cut || via_kernel_fault_of(vi) !=
 		    VIA_KERNEL_FAULT_PEER_LEFT)
 			return false;
-		if (qp->roce.cut) {
-			vr_qp_todo(qp, VR_TODO_FATAL);
-			return false;
-		}
 		spin_lock(&qp->state_lock);
 		WRITE_ONCE(qp->roce.alone, true);
 		spin_unlock(&qp->state_lock);

@@ -397,6 +397,14 @@ void link_ended(struct link *l)
 	CHECK_EQ(point_state(&l->near), IBV_QPS_ERR);
 }
 
+int point_async(struct point *p, uint32_t ms)
+{
+	struct order o = { .op = OP_ASYNC, .conn = p->conn, .ms = ms };
+	struct answer a;
+
+	return ask(p->side, &o, &a) ? -1 : (int)a.event;
+}
+
 long long near_counter(const char *name)
 {
 	long long value = -1;

@@ -105,6 +105,8 @@ bool point_notified(struct point *p, int which, uint32_t ms);
 
 /* Both ends know that the connection is no more. */
 void link_ended(struct link *l);
+/* The next asynchronous event of the point's queues within ms, or -1. */
+int point_async(struct point *p, uint32_t ms);
 /* One of the near device's own counters; -1: it has none of that name. */
 long long near_counter(const char *name);
 /* A text into a field of an order: whole, or cut. */

@@ -8,15 +8,6 @@
 
 #define ENDS	30
 
-/* The next event of the point's queues within ms, or -1. */
-static int next_event(struct point *p, uint32_t ms)
-{
-	struct order o = { .op = OP_ASYNC, .conn = p->conn, .ms = ms };
-	struct answer a;
-
-	return ask(p->side, &o, &a) ? -1 : (int)a.event;
-}
-
 /* Devices differ in what they tell; ours is to say what its documents do. */
 static bool open_telling(struct link *l, const struct plan *p)
 {
@@ -31,11 +22,11 @@ static bool open_telling(struct link *l, const struct plan *p)
 static void told(struct link *l, int near_event, int far_event)
 {
 	if (near_event >= 0)
-		CHECK_EQ(next_event(&l->near, LONG_MS), near_event);
+		CHECK_EQ(point_async(&l->near, LONG_MS), near_event);
 	if (far_event >= 0)
-		CHECK_EQ(next_event(&l->far, LONG_MS), far_event);
-	CHECK_EQ(next_event(&l->near, SHORT_MS), -1);
-	CHECK_EQ(next_event(&l->far, SHORT_MS), -1);
+		CHECK_EQ(point_async(&l->far, LONG_MS), far_event);
+	CHECK_EQ(point_async(&l->near, SHORT_MS), -1);
+	CHECK_EQ(point_async(&l->far, SHORT_MS), -1);
 	CHECK_EQ(point_state(&l->near), IBV_QPS_ERR);
 }
 
@@ -112,8 +103,8 @@ static void send_key(void)
 	w = work(1, &l.near.mem, 0, 64);
 	w.sge[0].skew = 0x00345600;
 	NEED_EQ(post_send(&l.near, &w, 1), 0);
-	CHECK_EQ(next_event(&l.near, LONG_MS), IBV_EVENT_QP_FATAL);
-	CHECK_EQ(next_event(&l.near, SHORT_MS), -1);
+	CHECK_EQ(point_async(&l.near, LONG_MS), IBV_EVENT_QP_FATAL);
+	CHECK_EQ(point_async(&l.near, SHORT_MS), -1);
 	link_close(&l);
 }
 
@@ -136,11 +127,11 @@ static void overflow(void)
 	w = work(0, &l.near.mem, 0, 16);
 	w.flags = 0;
 	NEED_EQ(post_send(&l.near, &w, n), 0);
-	one = next_event(&l.far, LONG_MS);
-	two = next_event(&l.far, LONG_MS);
+	one = point_async(&l.far, LONG_MS);
+	two = point_async(&l.far, LONG_MS);
 	CHECK(one == IBV_EVENT_CQ_ERR || two == IBV_EVENT_CQ_ERR);
 	CHECK(one == IBV_EVENT_QP_FATAL || two == IBV_EVENT_QP_FATAL);
-	CHECK_EQ(next_event(&l.far, SHORT_MS), -1);
+	CHECK_EQ(point_async(&l.far, SHORT_MS), -1);
 	CHECK_EQ(point_state(&l.far), IBV_QPS_ERR);
 	/* By number it may have had all that it sent. */
 	if (!env.number)
