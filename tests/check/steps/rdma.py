@@ -197,7 +197,7 @@ def listening(session, node, listens, job):
 def between(session, net, what, dev):
     """A program between the nodes: the result of its client."""
     one, two = session.lab.nodes
-    words = {"peer": f"10.{net}.0.2", "dev": dev}
+    words = {"peer": f"10.{net}.0.2", "dev": dev, "net": net}
     with serving(session, what.env + what.server.format(**words),
                  ends=True) as job:
         listening(session, two, what.listens, job)

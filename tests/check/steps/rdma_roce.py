@@ -29,6 +29,24 @@ def perftest(name, gid, size, count, tell, unit, words=""):
                          PORT)
 
 
+def uct(test, size, count, words=""):
+    """UCX's own test of a transport.  Its protocols above it need datagrams
+    of verbs to find each other, but for a client and its server, as below."""
+    command = "ucx_perftest -f -d {dev}:1 -x rc_verbs " \
+        f"-t {test} -s {size} -n {count} -w 10 {words}"
+    return Program(command, command + " {peer}", 13337, size * count,
+                   r"^ *\d+ +[\d.]+ +[\d.]+ +([\d.]+)", "us")
+
+
+def io_demo(words, size, count):
+    """UCX's client and server, which check what they get; how they connect,
+    and nothing else, is by TCP."""
+    command = "UCX_TLS=rc_verbs,tcp UCX_NET_DEVICES={dev}:1,eth{net} " \
+        f"UCX_SOCKADDR_TLS_PRIORITY=tcp io_demo -q -d {size} -p 1337 {words}"
+    return Program(command, f"{command} -i {count} -o read,write {{peer}}",
+                   1337, size * count)
+
+
 PROGRAMS = {
     "ibv_rc_pingpong": pingpong("-n 100", 4096, 100),
     "ibv_rc_pingpong, asleep": pingpong("-e -s 65536 -n 200", 65536, 200),
@@ -41,6 +59,11 @@ PROGRAMS = {
     "ib_write_bw, 8 QPs": perftest("ib_write_bw", 0, 65536, 50, BANDWIDTH,
                                    "MB/s", "-q 8"),
     "ib_read_bw": perftest("ib_read_bw", 0, 65536, 200, BANDWIDTH, "MB/s"),
+    "ucx_perftest, messages": uct("am_lat", 64, 1000),
+    "ucx_perftest, put": uct("put_bw", 65536, 200, "-D zcopy"),
+    "ucx_perftest, get": uct("get", 65536, 200, "-D zcopy"),
+    "io_demo": io_demo("", 4096, 200),
+    "io_demo, long": io_demo("", 262144, 50),
 }
 
 
