@@ -36,6 +36,7 @@ import plugins
 import polling
 import rdma
 import rdma_beside
+import rdma_box
 import rdma_harm
 import rdma_iser
 import rdma_nfs
@@ -416,6 +417,10 @@ IN_GUESTS = [
     row("verbs: a hostile program, {calls} calls, {nic}", rdma_own.hostile,
         "net kind calls", stock=(0, "via", 2000), verbs=(0, "via", 20000),
         verbs_harm=(0, "via", 20000), verbs_races=(0, "via", 20000)),
+    row("verbs: a control group's limit, {nic}", rdma_box.limited, "net",
+        verbs=0),
+    row("verbs: network namespaces, {nic}", rdma_box.namespaces, "net",
+        verbs=0),
     row("verbs: events of the device, {nic}", rdma_harm.events, "net",
         verbs=0),
     row("verbs: NVMe for {seconds} s, loss {loss:.0%}, {nic}",
