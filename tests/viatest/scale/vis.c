@@ -89,6 +89,12 @@ static uint64_t available(void)
 	return (uint64_t)kib << 10;
 }
 
+/* VIs of a CQ. */
+static uint32_t share(uint32_t cq)
+{
+	return args.count / scale_args.cqs + (cq < args.count % scale_args.cqs);
+}
+
 static void create(void)
 {
 	size_t len = (size_t)args.count * STRIDE;
@@ -104,7 +110,7 @@ static void create(void)
 	    VipRegisterMem(all.nic.h, all.mem, len, NULL, &all.mem_h))
 		die("cannot register %zu bytes", len);
 	for (i = 0; i < scale_args.cqs; i++)
-		if (VipCreateCQ(all.nic.h, RX * args.count, &all.cq[i]))
+		if (VipCreateCQ(all.nic.h, RX * share(i), &all.cq[i]))
 			die("cannot create CQ %u", i);
 	before = available();
 	for (i = 0; i < args.count; i++) {
@@ -179,7 +185,7 @@ static void *collecting(void *arg)
 	VIP_BOOLEAN recv;
 	VIP_RETURN rc;
 
-	mine = args.count / scale_args.cqs + (cq < args.count % scale_args.cqs);
+	mine = share(cq);
 	end = all.client ? mine : RX * mine;
 	while (had < end) {
 		rc = VipCQWait(all.cq[cq], 4 * args.limit, &vi, &recv);
