@@ -39,6 +39,7 @@ import rdma_beside
 import rdma_box
 import rdma_harm
 import rdma_iser
+import rdma_mixed
 import rdma_nfs
 import rdma_own
 import rdma_roce
@@ -178,6 +179,8 @@ SOAK = [
     boot("soak", "races, " + PLAIN, "races", "kcsan-6.1", 4, "virtio-net"),
     boot("soak", "verbs, {kernel}", "verbs_races", "kcsan-6.1", 4, "e1000",
          mem=1536),
+    boot("soak", "verbs, {kernel}", "verbs_hour", "6.1", 2, "e1000",
+         mem=1024),
     boot("soak", "hostile wire, " + PLAIN, "wire", "6.1", 2,
          "virtio-net e1000"),
     boot("soak", "hostile wire, " + PLAIN, "wire_debug", "debug-6.1",
@@ -421,6 +424,9 @@ IN_GUESTS = [
         verbs=0),
     row("verbs: network namespaces, {nic}", rdma_box.namespaces, "net",
         verbs=0),
+    row("verbs: mixed storage for {seconds} s, {loss} lost, {nic}",
+        rdma_mixed.mixed, "net seconds loss", verbs=(0, 60, 0.002),
+        verbs_hour=(0, 3600, 0.002)),
     row("verbs: events of the device, {nic}", rdma_harm.events, "net",
         verbs=0),
     row("verbs: NVMe for {seconds} s, loss {loss:.0%}, {nic}",
