@@ -108,6 +108,8 @@ WIRESHARKDIR ?= $(or $(strip $(if $(filter /usr,$(SYSPREFIX)),\
 # Scripts for bpftrace.
 BPFDIR     ?= $(PREFIX)/share/mvia/bpf
 LDCONFIG   ?= $(shell command -v ldconfig || echo /sbin/ldconfig)
+# Two at a time, by make -j, rename the same new cache, and one of them fails.
+LDCONFIG_ALONE = flock $(LIBDIR) $(LDCONFIG)
 DEPMOD     ?= $(shell command -v depmod || echo /sbin/depmod)
 # Not empty: an ordinary user installs, into own folders.
 ONESELF := $(if $(DESTDIR),,$(filter-out 0,$(shell id -u)))
