@@ -15,10 +15,10 @@
  *     accept() to the last event.
  *  3. A request is answered once: by accept(), by reject(), or by the work item if there is
  *     no listener.
- *  4. A request without a listener waits for one for VR_EARLY_MS, once: a server of today
- *     may agree with its client on a connection before it listens (perftest does).  As
- *     many as VR_EARLY_MAX wait on a device, so that a stranger's take no place from
- *     others; a request more is refused at once.
+ *  4. A request without a listener waits for one for VR_EARLY_MS, once: a server may
+ *     agree with its client on a connection before it listens (perftest does).  As many
+ *     as VR_EARLY_MAX wait on a device, so that a stranger's take no place from others;
+ *     a request more is refused at once.
  *
  *   state       from                      by                     to
  *   LISTENING   create_listen()           destroy_listen()       over
@@ -37,10 +37,7 @@
 /* An attempt ends after that, as one of TCP does after some more. */
 #define VR_CONNECT_NS	(10ull * NSEC_PER_SEC)
 
-/*
- * perftest listens 3 ms behind its client on an emulated processor; TCP of Windows asks
- * for 1,500 ms.
- */
+/* perftest's server listens 3 ms behind the request; a busy host needs more. */
 #define VR_EARLY_MS	100
 #define VR_EARLY_MAX	32
 
@@ -67,7 +64,7 @@ static_assert(sizeof(struct vr_answer) == VIA_KERNEL_REPLY);
  * @dev:	constant
  * @link:	dev->listen_lock: in dev->listeners or dev->early
  * @until:	dev->listen_lock: jiffies until which it waits in dev->early
- * @waited:	the work item's: it was in dev->early
+ * @waited:	dev->listen_lock: it was in dev->early
  * @lock:	inside of the agent's queue locks
  * @id:		lock: iw_cm's, with a reference; NULL: no more events
  * @qp:		lock: with a reference, as long as @id
@@ -448,6 +445,14 @@ int vr_iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 
 /* A server's end ---------------------------------------------------------------------- */
 
+/* The work item looks for who listens.  BH off. */
+static void vr_ep_asked(struct vr_ep *ep)
+{
+	spin_lock(&ep->lock);
+	vr_ep_send(ep, VR_EV_ASKED);
+	spin_unlock(&ep->lock);
+}
+
 void vr_cm_asked(struct via_listener *l, struct via_conn *conn)
 {
 	struct vr_dev *d = container_of(l, struct vr_dev, listener);
@@ -458,9 +463,8 @@ void vr_cm_asked(struct via_listener *l, struct via_conn *conn)
 		return;
 	via_conn_get(conn);
 	ep->conn = conn;
-	spin_lock(&ep->lock);
-	vr_ep_send(ep, VR_EV_ASKED);
-	spin_unlock(&ep->lock);
+	vr_count(d, VR_REQUESTS);
+	vr_ep_asked(ep);
 }
 
 /* Who listens there, with a reference to its id. */
@@ -487,17 +491,18 @@ static struct iw_cm_id *vr_find_listener(struct vr_dev *d,
 /* (4): it waits, with the reference that iw_cm would have got; false: it may not. */
 static bool vr_early_wait(struct vr_ep *ep)
 {
+	unsigned long wait = msecs_to_jiffies(VR_EARLY_MS);
 	struct vr_dev *d = ep->dev;
 
 	lockdep_assert_held(&d->listen_lock);
 	if (d->ending || ep->waited || d->earlies == VR_EARLY_MAX)
 		return false;
 	ep->waited = true;
-	ep->until = jiffies + msecs_to_jiffies(VR_EARLY_MS);
+	ep->until = jiffies + wait;
 	list_add_tail(&ep->link, &d->early);
 	d->earlies++;
 	vr_count(d, VR_EARLY);
-	queue_delayed_work(d->wq, &d->early_work, ep->until - jiffies);
+	queue_delayed_work(d->wq, &d->early_work, wait);
 	return true;
 }
 
@@ -507,9 +512,7 @@ static void vr_early_ask(struct vr_ep *ep)
 	lockdep_assert_held(&ep->dev->listen_lock);
 	list_del_init(&ep->link);
 	ep->dev->earlies--;
-	spin_lock(&ep->lock);
-	vr_ep_send(ep, VR_EV_ASKED);
-	spin_unlock(&ep->lock);
+	vr_ep_asked(ep);
 }
 
 static void vr_early_work(struct work_struct *work)
@@ -517,12 +520,13 @@ static void vr_early_work(struct work_struct *work)
 	struct vr_dev *d = container_of(to_delayed_work(work), struct vr_dev,
 					early_work);
 	struct vr_ep *ep;
+	long left;
 
 	spin_lock_bh(&d->listen_lock);
 	while ((ep = list_first_entry_or_null(&d->early, struct vr_ep, link))) {
-		if (time_before(jiffies, ep->until)) {
-			queue_delayed_work(d->wq, &d->early_work,
-					   ep->until - jiffies);
+		left = ep->until - jiffies;
+		if (left > 0) {
+			queue_delayed_work(d->wq, &d->early_work, left);
 			break;
 		}
 		vr_early_ask(ep);
@@ -570,8 +574,6 @@ static void vr_ep_ask(struct vr_ep *ep)
 	struct iw_cm_id *id = NULL;
 	bool waits = false;
 
-	if (!ep->waited)
-		vr_count(d, VR_REQUESTS);
 	if (!vr_request_parse(&ep->request, d, &conn->remote, &conn->local) &&
 	    vr_addr_is_own(d, &ep->request.server)) {
 		spin_lock_bh(&d->listen_lock);

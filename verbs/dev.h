@@ -54,8 +54,8 @@ enum vr_kind {
 enum vr_counter {
 	VR_CONNECTS,		/* requests sent */
 	VR_REQUESTS,		/* requests that came */
-	VR_ESTABLISHED,
 	VR_EARLY,		/* of them: waited for a listener */
+	VR_ESTABLISHED,
 	VR_REFUSED,		/* requests without a listener, or rejected */
 	VR_CONNECT_ERRORS,	/* own requests that failed */
 	VR_LOST,		/* connections that ended by a fault */

@@ -99,11 +99,11 @@ static void fill_reply(struct via_wire_conn *c, const struct via_reply *reply)
 /* What is left of the client's time, in milliseconds. */
 static u32 time_left(const struct via_ether_vi *ev)
 {
+	long left = ev->attempt.deadline - via_now();
+
 	if (ev->attempt.forever)
 		return VIA_WIRE_FOREVER;
-	if (time_after_eq(via_now(), ev->attempt.deadline))
-		return 0;
-	return min_t(u64, jiffies_to_msecs(ev->attempt.deadline - via_now()),
+	return min_t(u64, jiffies_to_msecs(max(left, 0L)),
 		     VIA_WIRE_FOREVER - 1);
 }
 

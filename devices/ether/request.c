@@ -96,15 +96,16 @@ static struct via_conn *offer_req(struct via_ether_nic *nic,
 		.max_transfer = c->max_transfer,
 		.rights = c->rights,
 	};
-	unsigned long timeout = req->forever ? MAX_JIFFY_OFFSET :
-						req->deadline - jiffies;
+	/* Its time may be over by now. */
+	long left = max_t(long, req->deadline - jiffies, 0);
 
 	BUILD_BUG_ON(sizeof(req->client) > VIA_CONN_PRIV);
 	via_ether_conn_addr(&local, c->server_host, c->server_host_len,
 			    c->server_disc, c->server_disc_len);
 	via_ether_conn_addr(&remote, c->client_host, c->client_host_len,
 			    c->client_disc, c->client_disc_len);
-	return via_conn_incoming(nic->ka, &local, &remote, &attrs, timeout,
+	return via_conn_incoming(nic->ka, &local, &remote, &attrs,
+				 req->forever ? MAX_JIFFY_OFFSET : left,
 				 &req->client, sizeof(req->client));
 }
 

@@ -153,7 +153,7 @@ static void ended(void)
 	}
 }
 
-/* A queue pair with a send for nobody ends, after a while; one without stays. */
+/* Without a peer a queue pair with a send goes to ERR, one without a send stays. */
 static void nobody(void)
 {
 	struct link l;
