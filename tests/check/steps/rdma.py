@@ -296,6 +296,12 @@ def served(session, kind, net, what):
     two.sh(f"modprobe -r nvmet_{transport} nvmet null_blk")
 
 
+def serve_again(two, net, disk):
+    """A disk that is served by NVMe over RDMA ends and is served again."""
+    two.sh(f"{TARGET} --end 4420", 60)
+    two.sh(f"{TARGET} {disk} 10.{net}.0.2 4420 rdma")
+
+
 @contextlib.contextmanager
 def connected(session, where):
     """Node 1 has that disk meanwhile: its name here."""

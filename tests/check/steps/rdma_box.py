@@ -7,7 +7,7 @@ import contextlib
 from common import control_group, serving, within
 from configure import expect
 from labkit.base import VIA
-from rdma import PROGRAMS, device, needed
+from rdma import LIMIT, PROGRAMS, device, needed
 from runner import StepFailed
 
 FEW = "hca_handle=2 hca_object=2"
@@ -20,18 +20,18 @@ INSIDE = "ip netns exec box"
 def limited(session, net):
     """A control group has as many objects of a device as it may."""
     needed("rping")
-    one = session.lab.nodes[0]
+    one, limit = session.lab.nodes[0], LIMIT * session.slow
     command = PROGRAMS["rping"].client.format(peer=f"10.{net}.0.2")
     with device(session, "via", net) as dev, \
             control_group(session, "rdma") as group:
         one.sh(f"echo {dev} {FEW} >{group}/rdma.max")
         with serving(session, PROGRAMS["rping"].server.format(
                 peer=f"10.{net}.0.2")):
-            if not session.run(one, within(group, command), 60,
+            if not session.run(one, within(group, command), limit,
                                status=None).rc:
                 raise StepFailed("rping needs more than two objects")
             one.sh(f"echo {dev} {ALL} >{group}/rdma.max")
-            session.run(one, within(group, command), 60)
+            session.run(one, within(group, command), limit)
         left = one.sh(f"cat {group}/rdma.current").out.strip()
         if left != f"{dev} hca_handle=0 hca_object=0":
             raise StepFailed(f"charged to nobody: {left}")
@@ -66,7 +66,8 @@ def ping(session, node, server, client, address):
         session.wait_until(node, f"{server} rdma resource show cm_id | "
                            "grep LISTEN",
                            "rping does not listen")
-        session.run(node, f"{client} rping -c -a {address} {SHORT}", 60)
+        session.run(node, f"{client} rping -c -a {address} {SHORT}",
+                    LIMIT * session.slow)
 
 
 def namespaces(session, net):

@@ -5,7 +5,7 @@ frames that get lost, and thousands of connections."""
 import re
 
 from common import jobs, serving
-from rdma import TARGET, connected, device, fio, needed, served
+from rdma import connected, device, fio, needed, serve_again, served
 from rdma_own import CONFORM
 from rdma_own import needed as built
 from runner import StepFailed
@@ -64,8 +64,7 @@ def trouble(session, net, disk, how):
         yield
         two.sh(f"rdma link add via0 type via netdev eth{net}")
         # nvmet has ended its listener with the device.
-        two.sh(f"{TARGET} --end 4420", 60)
-        two.sh(f"{TARGET} {disk} 10.{net}.0.2 4420 rdma")
+        serve_again(two, net, disk)
     elif how == "the host's device":
         one.sh("rdma link del via0", 60)
         yield
@@ -76,6 +75,12 @@ def trouble(session, net, disk, how):
         two.sh(f"ip link set eth{net} up")
     else:
         raise StepFailed(f"no trouble is called {how}")
+
+
+def until_enough(command):
+    """Again and again, until it fails or there is a file /tmp/enough."""
+    return ("rm -f /tmp/enough; until test -e /tmp/enough; do "
+            f"{command} || exit; done")
 
 
 def writes_more(session, node, net, job, frames):

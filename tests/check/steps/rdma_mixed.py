@@ -10,7 +10,8 @@ import rdma_nfs
 from common import jobs
 from labkit import nfs
 from labkit.nfs import HERE
-from rdma import TARGET, connected, device, fio, needed, served
+from rdma import connected, device, fio, needed, serve_again, served
+from rdma_harm import until_enough
 from runner import StepFailed
 
 NFS_FILE = f"{HERE}/fio"
@@ -21,10 +22,11 @@ ROUND = 120  # seconds, of a round that a trouble falls into
 
 def load(number, disk):
     """Rounds of writes that are verified, each told, until it is enough."""
-    return ("rm -f /tmp/enough; until test -e /tmp/enough; do "
-            f"{fio(disk, 8, '--do_verify=1', mebibytes=SIZE)} >/tmp/fio{number}"
-            f" 2>&1 || {{ tail -n 40 /tmp/fio{number}; exit 1; }}; "
-            "echo round; done")
+    told = f"/tmp/fio{number}"
+    once = fio(disk, 8, "--do_verify=1", mebibytes=SIZE)
+    return until_enough(f"{{ {{ {once} >{told} 2>&1 || "
+                        f"{{ tail -n 40 {told}; false; }}; }} && "
+                        "echo round; }")
 
 
 @contextlib.contextmanager
@@ -51,19 +53,12 @@ def troubles(two, net, disk):
         two.run("sleep 1")
         two.sh(f"ip link set eth{net} up")
 
-    def by_nfs():
-        two.sh("rpc.nfsd 0", 60)
-        nfs.start(two, True)
-
-    def by_nvme():
-        two.sh(f"{TARGET} --end 4420", 60)
-        two.sh(f"{TARGET} {disk} 10.{net}.0.2 4420 rdma")
-
     def by_iser():
         two.sh(f"echo 0 >$(echo {LIO}); sleep 1; echo 1 >$(echo {LIO})", 60)
 
     while True:
-        yield from (link, by_nfs, by_nvme, by_iser)
+        yield from (link, lambda: nfs.restart(two, True),
+                    lambda: serve_again(two, net, disk), by_iser)
 
 
 def rounds(running):

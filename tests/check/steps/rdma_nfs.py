@@ -9,7 +9,7 @@ from labkit import nfs
 from labkit.nfs import EXPORT, HERE
 from rdma import LIMIT, carried, device, needed
 from rdma_files import COPY, made, tree_sum
-from rdma_harm import writes_more
+from rdma_harm import until_enough, writes_more
 from runner import StepFailed
 
 MEBIBYTES = 8  # of fio's file
@@ -92,17 +92,13 @@ def restarted(session, net, kind, times):
     many times, and no request fails."""
     needed("fio")
     one, two = session.lab.nodes
-    load = f"rm -f /tmp/enough; until test -e /tmp/enough; do {fio()} || " \
-        "exit; done"
     with device(session, kind, net, pooled=True):
         with carried(session, kind, net, 2 * MEBIBYTES << 20), \
                 exported(session, kind, net), mounted(session, kind, net):
-            with jobs(session, one.spawn(load)) as (job,):
+            with jobs(session, one.spawn(until_enough(fio()))) as (job,):
                 frames = writes_more(session, one, net, job, 0)
                 for _ in range(times):
-                    two.sh("rpc.nfsd 0", 60)
-                    one.run("sleep 1")
-                    nfs.start(two, kind != "tcp")
+                    nfs.restart(two, kind != "tcp")
                     frames = writes_more(session, one, net, job,
                                          frames + 2000)
                 one.sh("touch /tmp/enough")

@@ -13,28 +13,39 @@ const struct plan usual = {
 	.access = ALL_RIGHTS,
 };
 
-void copy(char *to, const char *from, size_t n)
+static void copy(char *to, const char *from, size_t n)
 {
 	snprintf(to, n, "%s", from);
+}
+
+bool point_listen(struct point *p, const char *address, uint32_t backlog,
+		  uint32_t *port)
+{
+	struct order o = { .op = OP_LISTEN, .port = *port, .n = backlog };
+	struct answer a;
+
+	copy(o.address, address, sizeof(o.address));
+	if (!CHECK_EQ(ask(p->side, &o, &a), 0))
+		return false;
+	p->conn = a.n;
+	*port = a.v[0];
+	return CHECK(*port);
 }
 
 bool link_listen(struct link *l, const char *address, uint32_t backlog,
 		 uint32_t *port)
 {
-	struct order o = { .op = OP_LISTEN, .port = *port, .n = backlog };
-	struct answer a;
+	struct point listener = { .side = &far };
+	bool ok;
 
 	/* Queue pairs that are connected by number have no listener. */
 	if (env.number) {
 		*port = 1;
 		return true;
 	}
-	copy(o.address, address, sizeof(o.address));
-	if (!CHECK_EQ(ask(&far, &o, &a), 0))
-		return false;
-	l->listener = a.n;
-	*port = a.v[0];
-	return CHECK(*port);
+	ok = point_listen(&listener, address, backlog, port);
+	l->listener = listener.conn;
+	return ok;
 }
 
 int link_resolve(struct point *p, const char *from, const char *to,

@@ -43,6 +43,9 @@ struct plan {
 extern const struct plan usual;
 
 /* The steps of connecting: tests of connections take some. */
+bool point_listen(struct point *p, const char *address, uint32_t backlog,
+		  uint32_t *port);
+/* The same at the far end. */
 bool link_listen(struct link *l, const char *address, uint32_t backlog,
 		 uint32_t *port);
 /* To the request at the near end; resolving failed: rc. */
@@ -109,7 +112,5 @@ void link_ended(struct link *l);
 int point_async(struct point *p, uint32_t ms);
 /* One of the near device's own counters; -1: it has none of that name. */
 long long near_counter(const char *name);
-/* A text into a field of an order: whole, or cut. */
-void copy(char *to, const char *from, size_t n);
 
 #endif

@@ -22,6 +22,13 @@ def start(node, rdma):
         node.sh(f"echo rdma 20049 >{NFSD}/portlist")
 
 
+def restart(node, rdma):
+    """Without it for a second."""
+    node.sh("rpc.nfsd 0", 60)
+    node.run("sleep 1")
+    start(node, rdma)
+
+
 def prepare(node, hosts):
     """A folder in the node's memory, for others."""
     unpacked.install(node, "nfs")
