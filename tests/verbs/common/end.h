@@ -65,6 +65,8 @@ void number_drop(struct conn *c);
 struct conn *end_conn(struct end *e, uint32_t n, struct answer *a);
 
 /* Of memory that is deregistered there is no key; a skewed 0 is none. */
+/* Milliseconds of a clock that only goes on. */
+uint64_t now_ms(void);
 bool end_segments(struct end *e, const struct work *w, struct ibv_sge *s);
 
 /* Of calls that return an errno, or its negative: the negative. */

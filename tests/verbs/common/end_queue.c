@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-static uint64_t now_ms(void)
+uint64_t now_ms(void)
 {
 	struct timespec t;
 

@@ -8,7 +8,8 @@
 #define REQUESTS	8
 #define TRIES		20
 #define CROWD		40
-#define EARLY_MAX	32	/* requests that a device keeps for a listener */
+#define EARLY_MAX	32	/* requests that a device keeps for a listener, */
+#define EARLY_MS	100	/* and how long */
 
 /* A request under way: to the connect, or to the event of it. */
 static bool request(struct link *l, uint32_t port)
@@ -150,21 +151,27 @@ static void early(void)
 	CHECK(up);
 }
 
-/* Requests to no listener, all at once: how many of them have waited for one. */
-static long long crowd_waits(uint32_t port)
+/*
+ * Requests to no listener, all at once: how many of them have waited for one.
+ * fast: the last was sent well before the first has waited long enough.
+ */
+static long long crowd_waits(uint32_t port, bool *fast)
 {
 	long long before = near_counter("early");
 	long long refusals = near_counter("refused");
 	struct point client[CROWD] = { 0 };
 	struct answer a;
+	uint64_t begin;
 	uint32_t i;
 
 	for (i = 0; i < CROWD; i++)
 		if (!far_client(&client[i], port))
 			return -1;
+	begin = now_ms();
 	for (i = 0; i < CROWD; i++)
 		if (!point_offer(&client[i], OP_CONNECT, &usual.near))
 			return -1;
+	*fast = now_ms() - begin < EARLY_MS * 4 / 5;
 	for (i = 0; i < CROWD; i++)
 		if (CHECK(point_event(&client[i], &a, 4 * LONG_MS)))
 			CHECK(refused(&a));
@@ -178,6 +185,7 @@ static long long crowd_waits(uint32_t port)
 static void crowd(void)
 {
 	struct link l = { 0 };
+	bool fast = false, judged = false;
 	long long waits = 0;
 	uint32_t port;
 	int tries;
@@ -189,12 +197,16 @@ static void crowd(void)
 	NEED(free_port(&port));
 	/* Places are free again when a busy host needs long for the requests. */
 	for (tries = 0; tries < TRIES && waits != EARLY_MAX; tries++) {
-		waits = crowd_waits(port);
+		waits = crowd_waits(port, &fast);
 		NEED(waits > 0);
+		judged |= fast || waits == EARLY_MAX;
 	}
-	CHECK_EQ(waits, EARLY_MAX);
+	if (judged)
+		CHECK_EQ(waits, EARLY_MAX);
 	NEED(link_open(&l, &usual));
 	link_close(&l);
+	if (!judged)
+		skip("no 40 requests are sent while the first one waits");
 }
 
 /* A neighbour that is not there. */
