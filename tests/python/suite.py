@@ -117,8 +117,10 @@ class Pair(unittest.TestCase):
     def test_errors(self):
         vi = self.a.vi()
         with self.assertRaises(vipl.NoMatch):
-            vi.connect(HOST, "none waits here", 0.05)
-        with self.assertRaises(ConnectionRefusedError):
+            vi.connect(HOST, "none waits here", 1)
+        self.assertTrue(issubclass(vipl.NoMatch, ConnectionRefusedError))
+        # One try of a millisecond, in which an answer need not come.
+        with self.assertRaises((vipl.NoMatch, vipl.Timeout)):
             vi.connect(HOST, "none waits here", 0)
         with self.assertRaises(TimeoutError):
             self.a.wait("none comes", 0.02)
@@ -260,7 +262,7 @@ class Async(unittest.TestCase):
         async def main():
             async with vipl.aio.Nic(DEVICE) as nic:
                 with self.assertRaises(vipl.NoMatch):
-                    await nic.vi().connect(HOST, "nothing", 0.05)
+                    await nic.vi().connect(HOST, "nothing", 1)
 
         asyncio.run(asyncio.wait_for(main(), 60))
 

@@ -203,13 +203,18 @@ class VI(core.VI):
         here = core.Address(self.nic)
         there = core.Address(self.nic, host, disc)
         end = time.monotonic() + timeout
+        refused = None
         while True:
             left = core.milliseconds(max(end - time.monotonic(), 0.001))
             call("VipExtConnectRequest", self.handle, here.c, there.c, left,
                  ffi.NULL, 0)
             try:
                 return await self.nic.verdict(self)
-            except errors.NoMatch:
+            except errors.NoMatch as error:
                 if time.monotonic() > end:
                     raise
+                refused = error
+            except errors.Timeout as error:
+                # As of core.VI: an answer came before.
+                raise refused or error from None
             await asyncio.sleep(0.001)

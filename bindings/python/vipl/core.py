@@ -394,14 +394,19 @@ class VI(Object):
         here, there = Address(self.nic), Address(self.nic, host, disc)
         theirs = ffi.new("VIP_VI_ATTRIBUTES *")
         end = None if timeout is None else time.monotonic() + timeout
+        refused = None
         while True:
             left = None if end is None else max(end - time.monotonic(), 0.001)
             try:
                 return call("VipConnectRequest", self.handle, here.c, there.c,
                             milliseconds(left), theirs)
-            except errors.NoMatch:
+            except errors.NoMatch as error:
                 if end is not None and time.monotonic() > end:
                     raise
+                refused = error
+            except errors.Timeout as error:
+                # The host did answer: only the last try was too short.
+                raise refused or error from None
             time.sleep(0.001)
 
     def peer(self, host, mine, theirs, timeout=5):
