@@ -143,8 +143,9 @@ def bridged(session, messages):
             raise Skipped("this kernel has no bridges")
         there = node.sh("cat /sys/class/net/vb/address").out.strip()
         for what, (begin, holds) in BEHIND.items():
-            if "tbf" in begin and debug:
-                session.check.note(f"not behind {what}: this kernel has no tbf")
+            if "qdisc" in begin and debug:
+                session.check.note(f"not behind {what}: "
+                                   "this kernel has no such qdisc")
                 continue
             node.sh(begin)
             did = stress(session, there, messages)
