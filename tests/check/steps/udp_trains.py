@@ -191,17 +191,21 @@ def stepping(session, family):
     inside = "ip netns exec b "
     legacy = inside + tables(family, "legacy")
     rule = " -{} INPUT -p udp --dport 13879 -j ACCEPT"
+    debug = session.lab.kernel.name.startswith("debug")
     with pair(session, family) as node:
-        node.sh("modprobe -qa iptable_filter ip6table_filter xfrm_user")
+        node.sh("modprobe -qa iptable_filter ip6table_filter")
         node.sh(legacy + rule.format("I"))
         behind(session, node, family, "a rule of INPUT")
         # The table's hooks go with its module.
         node.sh(legacy + rule.format("D") +
                 "; rmmod iptable_filter ip6table_filter")
-        node.sh(f"{inside}ip xfrm policy add src {here} dst {there} dir in "
-                "action allow")
-        behind(session, node, family, "IPsec")
-        node.sh(f"{inside}ip xfrm policy flush")
+        if node.run("modprobe -q xfrm_user").rc and debug:
+            session.check.note("not behind IPsec: this kernel has none")
+        else:
+            node.sh(f"{inside}ip xfrm policy add src {here} dst {there} dir "
+                    "in action allow")
+            behind(session, node, family, "IPsec")
+            node.sh(f"{inside}ip xfrm policy flush")
         with serving(session, f"{inside}python3 {FORGE} read {there}", 0,
                      "reading"):
             behind(session, node, family, "a raw socket")
