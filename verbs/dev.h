@@ -37,6 +37,7 @@
 #define VR_WRS		8192u	/* of a queue */
 #define VR_POSTED	VIA_QUEUE_ENTRIES	/* of them, with the agent at a time */
 #define VR_READS	16u	/* under way in each direction, VIA's window of them */
+#define VR_KERNEL_SGES	32u	/* of a send of the kernel's: 128 KiB by pages */
 #define VR_FRWR_PAGES	256u	/* of a region that work requests register */
 #define VR_MESSAGE	VIA_KERNEL_TRANSFER	/* bytes */
 

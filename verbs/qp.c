@@ -300,9 +300,10 @@ void vr_qp_count_end(struct vr_qp *qp)
 /* Made and destroyed ------------------------------------------------------------------ */
 
 static int vr_qp_check(const struct ib_pd *pd,
-		       const struct ib_qp_init_attr *attr)
+		       const struct ib_qp_init_attr *attr, bool user)
 {
 	const struct ib_qp_cap *cap = &attr->cap;
+	u32 send_sges = user ? SIW_MAX_SGE : VR_KERNEL_SGES;
 
 	if (attr->qp_type != IB_QPT_RC || attr->create_flags)
 		return -EOPNOTSUPP;
@@ -311,7 +312,7 @@ static int vr_qp_check(const struct ib_pd *pd,
 		return -EINVAL;
 	if (cap->max_send_wr > VR_WRS ||
 	    (!attr->srq && cap->max_recv_wr > VR_WRS) ||
-	    cap->max_send_sge > SIW_MAX_SGE ||
+	    cap->max_send_sge > send_sges ||
 	    cap->max_recv_sge > SIW_MAX_SGE ||
 	    cap->max_inline_data > SIW_MAX_INLINE || !attr->send_cq ||
 	    !attr->recv_cq)
@@ -354,7 +355,8 @@ static int vr_qp_init(struct vr_qp *qp, struct ib_qp_init_attr *attr,
 	cap->max_send_wr = roundup_pow_of_two(max(1u, cap->max_send_wr));
 	cap->max_recv_wr = attr->srq ? 0 :
 		roundup_pow_of_two(max(1u, cap->max_recv_wr));
-	cap->max_send_sge = SIW_MAX_SGE;
+	/* A consumer in the kernel goes by what it was given, so gets all. */
+	cap->max_send_sge = udata ? SIW_MAX_SGE : VR_KERNEL_SGES;
 	cap->max_recv_sge = SIW_MAX_SGE;
 	cap->max_inline_data = SIW_MAX_INLINE;
 	qp->cap = *cap;
@@ -418,7 +420,7 @@ int vr_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 {
 	struct siw_uresp_create_qp resp = {};
 	struct vr_qp *qp = vr_qp_of(ib);
-	int ret = vr_qp_check(ib->pd, attr);
+	int ret = vr_qp_check(ib->pd, attr, udata);
 	u32 number;
 
 	if (!ret && udata && udata->outlen < sizeof(resp))

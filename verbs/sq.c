@@ -32,9 +32,16 @@
 
 #define VR_NO_OPCODE	SIW_NUM_OPCODES
 
+/* A consumer in the kernel may post more segments than the ABI's ring holds. */
+static int vr_sq_init_kernel(struct vr_sq *sq, u32 entries)
+{
+	sq->sges = kvcalloc(entries, sizeof(*sq->sges), GFP_KERNEL);
+	return sq->sges ? 0 : -ENOMEM;
+}
+
 int vr_sq_init(struct vr_sq *sq, u32 entries, struct ib_udata *udata, u64 *key)
 {
-	int ret;
+	int ret = 0;
 
 	spin_lock_init(&sq->put_lock);
 	sq->mask = entries - 1;
@@ -42,8 +49,13 @@ int vr_sq_init(struct vr_sq *sq, u32 entries, struct ib_udata *udata, u64 *key)
 	sq->wrs = kvcalloc(sq->copies + 1, sizeof(*sq->wrs), GFP_KERNEL);
 	if (!sq->wrs)
 		return -ENOMEM;
-	ret = vr_buf_alloc(&sq->buf, entries * sizeof(*sq->ring), udata, key);
+	if (!udata)
+		ret = vr_sq_init_kernel(sq, entries);
+	if (!ret)
+		ret = vr_buf_alloc(&sq->buf, entries * sizeof(*sq->ring), udata,
+				   key);
 	if (ret) {
+		kvfree(sq->sges);
 		kvfree(sq->wrs);
 		sq->wrs = NULL;
 		return ret;
@@ -52,10 +64,23 @@ int vr_sq_init(struct vr_sq *sq, u32 entries, struct ib_udata *udata, u64 *key)
 	return 0;
 }
 
+/* The segments of entries that were never taken, or never completed. */
+static void vr_sq_free_sges(struct vr_sq *sq)
+{
+	u32 i;
+
+	for (i = 0; sq->sges && i <= sq->mask; i++)
+		kfree(sq->sges[i]);
+	for (i = 0; i <= sq->copies; i++)
+		kfree(sq->wrs[i].sges);
+	kvfree(sq->sges);
+}
+
 void vr_sq_free(struct vr_sq *sq)
 {
 	if (!sq->wrs)
 		return;
+	vr_sq_free_sges(sq);
 	vr_buf_free(&sq->buf);
 	kvfree(sq->wrs);
 	sq->wrs = NULL;
@@ -84,7 +109,7 @@ static noinline void vr_set_many(struct via_desc *d, const struct siw_sge *sge,
 	u64 length = 0;
 	u32 i;
 
-	if (unlikely(n > SIW_MAX_SGE)) {
+	if (unlikely(user && n > SIW_MAX_SGE)) {
 		d->status = VIA_ST_FORMAT_ERROR;
 		return;
 	}
@@ -189,12 +214,21 @@ static int vr_put_inline(struct siw_sqe *s, const struct ib_send_wr *wr)
 	return 0;
 }
 
-static int vr_put_segments(struct siw_sqe *s, const struct ib_send_wr *wr)
+/* @sges: where a list goes that the entry has no room for. */
+static int vr_put_segments(struct siw_sqe *s, struct siw_sge **sges,
+			   const struct ib_send_wr *wr)
 {
+	struct siw_sge *to = s->sge;
 	int i;
 
+	if (wr->num_sge > SIW_MAX_SGE) {
+		to = kmalloc_array(wr->num_sge, sizeof(*to), GFP_ATOMIC);
+		if (!to)
+			return -ENOMEM;
+		*sges = to;
+	}
 	for (i = 0; i < wr->num_sge; i++)
-		s->sge[i] = (struct siw_sge){
+		to[i] = (struct siw_sge){
 			.laddr = wr->sg_list[i].addr,
 			.length = wr->sg_list[i].length,
 			.lkey = wr->sg_list[i].lkey,
@@ -203,7 +237,8 @@ static int vr_put_segments(struct siw_sqe *s, const struct ib_send_wr *wr)
 	return 0;
 }
 
-static int vr_put_wr(struct siw_sqe *s, const struct ib_send_wr *wr)
+static int vr_put_wr(struct siw_sqe *s, struct siw_sge **sges,
+		     const struct ib_send_wr *wr)
 {
 	s->id = wr->wr_id;
 	s->opcode = vr_opcode_of(wr->opcode);
@@ -229,21 +264,23 @@ static int vr_put_wr(struct siw_sqe *s, const struct ib_send_wr *wr)
 	}
 	if (s->opcode == SIW_OP_INVAL_STAG)
 		return 0;
-	if (wr->num_sge > SIW_MAX_SGE)
+	if (wr->send_flags & IB_SEND_INLINE)
+		return vr_put_inline(s, wr);
+	if (wr->num_sge > VR_KERNEL_SGES)
 		return -EINVAL;
-	return wr->send_flags & IB_SEND_INLINE ? vr_put_inline(s, wr) :
-						 vr_put_segments(s, wr);
+	return vr_put_segments(s, sges, wr);
 }
 
 int vr_sq_post(struct vr_sq *sq, const struct ib_send_wr *wr)
 {
-	struct siw_sqe *s = &sq->ring[sq->put & sq->mask];
+	u32 at = sq->put & sq->mask;
+	struct siw_sqe *s = &sq->ring[at];
 	int ret;
 
 	lockdep_assert_held(&sq->put_lock);
 	if (READ_ONCE(s->flags) & SIW_WQE_VALID)
 		return -ENOMEM;
-	ret = vr_put_wr(s, wr);
+	ret = vr_put_wr(s, &sq->sges[at], wr);
 	if (ret)
 		return ret;
 	/* Pairs with the load-acquire of vr_sq_scan(). */
@@ -259,19 +296,33 @@ static bool vr_is_local(u8 opcode)
 	return opcode == SIW_OP_INVAL_STAG || opcode == SIW_OP_REG_MR;
 }
 
+static struct siw_sge *vr_sges_of(struct vr_wr *wr)
+{
+	return unlikely(wr->sges) ? wr->sges : wr->sqe.sge;
+}
+
+/* Only consumers in the kernel wait so: num_sge is what vr_put_wr() has bounded. */
+static bool vr_wr_uses(struct vr_wr *wr, u32 key)
+{
+	const struct siw_sge *sges = vr_sges_of(wr);
+	u32 i;
+
+	for (i = 0; i < wr->sqe.num_sge; i++)
+		if (sges[i].lkey == key)
+			return true;
+	return false;
+}
+
 /* Does a request that is not complete name that key of its own memory? */
 static bool vr_sq_uses(const struct vr_sq *sq, u32 key)
 {
-	u32 i, j;
+	u32 i;
 
 	for (i = sq->done; i != sq->taken; i++) {
-		const struct vr_wr *wr = &sq->wrs[i & sq->copies];
+		struct vr_wr *wr = &sq->wrs[i & sq->copies];
 
-		if (wr->local)
-			continue;
-		for (j = 0; j < min_t(u32, wr->sqe.num_sge, SIW_MAX_SGE); j++)
-			if (wr->sqe.sge[j].lkey == key)
-				return true;
+		if (!wr->local && vr_wr_uses(wr, key))
+			return true;
 	}
 	return false;
 }
@@ -329,8 +380,18 @@ static u32 vr_sq_catch_up(struct vr_sq *sq)
 	return todo;
 }
 
-/* Copy an entry, no more of it than is used. */
-static void vr_sq_copy(struct vr_wr *wr, const struct siw_sqe *s)
+/* Segments that the entry had no room for go from the ring to its copy. */
+static void vr_sq_move_sges(struct vr_sq *sq, struct vr_wr *wr)
+{
+	struct siw_sge **from = &sq->sges[sq->taken & sq->mask];
+
+	wr->sges = *from;
+	*from = NULL;
+}
+
+/* Copy the next entry, no more of it than is used. */
+static void vr_sq_copy(struct vr_sq *sq, struct vr_wr *wr,
+		       const struct siw_sqe *s)
 {
 	size_t bytes = offsetof(struct siw_sqe, sge) + sizeof(s->sge[0]);
 
@@ -342,6 +403,14 @@ static void vr_sq_copy(struct vr_wr *wr, const struct siw_sqe *s)
 		       sizeof(s->sge[0]));
 	wr->local = vr_is_local(wr->sqe.opcode);
 	wr->status = SIW_WC_SUCCESS;
+	if (!sq->user && unlikely(wr->sqe.num_sge > SIW_MAX_SGE))
+		vr_sq_move_sges(sq, wr);
+}
+
+static void vr_sq_drop_sges(struct vr_wr *wr)
+{
+	kfree(wr->sges);
+	wr->sges = NULL;
 }
 
 /* Must a local request wait for a completion? */
@@ -372,7 +441,7 @@ u32 vr_sq_scan(struct vr_sq *sq, u32 *n, bool *more)
 			break;
 		}
 		wr = &sq->wrs[sq->taken & sq->copies];
-		vr_sq_copy(wr, s);
+		vr_sq_copy(sq, wr, s);
 		if (wr->local) {
 			/* What was just found starts first. */
 			if (*n)
@@ -410,11 +479,13 @@ static void vr_load_send(struct vr_sq *sq, const struct siw_sqe *s,
 	}
 }
 
-static void vr_load_segments(struct vr_sq *sq, struct siw_sqe *s,
+static void vr_load_segments(struct vr_sq *sq, struct vr_wr *wr,
 			     struct via_desc *d)
 {
+	struct siw_sqe *s = &wr->sqe;
+
 	if (likely(!(s->flags & SIW_WQE_INLINE))) {
-		vr_set_segments(d, s->sge, s->num_sge, sq->user);
+		vr_set_segments(d, vr_sges_of(wr), s->num_sge, sq->user);
 		return;
 	}
 	if (s->sge[0].length > SIW_MAX_INLINE) {
@@ -430,8 +501,10 @@ static void vr_load_segments(struct vr_sq *sq, struct siw_sqe *s,
 	};
 }
 
-static void vr_load_wr(struct vr_sq *sq, struct siw_sqe *s, struct via_desc *d)
+static void vr_load_wr(struct vr_sq *sq, struct vr_wr *wr, struct via_desc *d)
 {
+	const struct siw_sqe *s = &wr->sqe;
+
 	switch (s->opcode) {
 	case SIW_OP_SEND:
 	case SIW_OP_SEND_REMOTE_INV:
@@ -456,7 +529,7 @@ static void vr_load_wr(struct vr_sq *sq, struct siw_sqe *s, struct via_desc *d)
 	d->rhandle = s->rkey;
 	if (s->flags & SIW_WQE_READ_FENCE)
 		d->control |= VIA_CTL_QFENCE;
-	vr_load_segments(sq, s, d);
+	vr_load_segments(sq, wr, d);
 }
 
 void vr_sq_load(struct vr_sq *sq, struct via_desc *d)
@@ -466,7 +539,7 @@ void vr_sq_load(struct vr_sq *sq, struct via_desc *d)
 	do
 		wr = &sq->wrs[sq->loaded++ & sq->copies];
 	while (wr->local);
-	vr_load_wr(sq, &wr->sqe, d);
+	vr_load_wr(sq, wr, d);
 	if (unlikely(d->status))
 		vr_count(sq->dev, VR_BAD_WRS);
 }
@@ -474,13 +547,15 @@ void vr_sq_load(struct vr_sq *sq, struct via_desc *d)
 u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done)
 {
 	u16 status = vr_wc_status_of(done->status);
-	const struct siw_sqe *s;
+	struct vr_wr *wr = &sq->wrs[sq->done & sq->copies];
+	const struct siw_sqe *s = &wr->sqe;
 	u32 todo;
 
-	s = &sq->wrs[sq->done & sq->copies].sqe;
 	if (unlikely(s->opcode == SIW_OP_READ_LOCAL_INV && !status))
-		vr_mr_invalidate(sq->dev, s->sge[0].lkey);
+		vr_mr_invalidate(sq->dev, vr_sges_of(wr)->lkey);
 	todo = vr_sq_report(sq, s, status, done->length);
+	if (unlikely(wr->sges))
+		vr_sq_drop_sges(wr);
 	sq->done++;
 	if (sq->done != sq->taken || sq->loaded != sq->done)
 		todo |= vr_sq_catch_up(sq);
@@ -509,13 +584,14 @@ u32 vr_sq_flush(struct vr_sq *sq)
 		if (!(smp_load_acquire(&s->flags) & SIW_WQE_VALID))
 			break;
 		wr = &sq->wrs[sq->taken & sq->copies];
-		vr_sq_copy(wr, s);
+		vr_sq_copy(sq, wr, s);
 		sq->taken++;
 		sq->done++;
 		sq->loaded = sq->done;
 		/* Full barrier: see 6. above. */
 		smp_store_mb(s->flags, 0);
 		todo |= vr_sq_report(sq, &wr->sqe, SIW_WC_WR_FLUSH_ERR, 0);
+		vr_sq_drop_sges(wr);
 	}
 	sq->held = false;
 	return todo;

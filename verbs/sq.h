@@ -22,11 +22,14 @@
 /**
  * struct vr_wr - a work request that was taken from the ring
  * @sqe:	copy; inline data lies behind its first segment
+ * @sges:	NULL, or all segments of an entry of the kernel's that has more than
+ *		SIW_MAX_SGE; the queue's, freed with the entry
  * @local:	registration or invalidation: nothing is sent
  * @status:	of a local one, enum siw_wc_status
  */
 struct vr_wr {
 	struct siw_sqe sqe;
+	struct siw_sge *sges;
 	bool local;
 	u16 status;
 };
@@ -35,6 +38,8 @@ struct vr_wr {
  * struct vr_sq - a send queue
  * @buf:	constant: @ring
  * @ring:	constant: entries; of a program, its memory
+ * @sges:	of the kernel, each with its entry's: segments that @ring has no room
+ *		for, see &struct vr_wr; NULL of a program
  * @wrs:	queue lock: copies of the entries that are under way
  * @mask:	constant: entries - 1
  * @copies:	constant: room in @wrs - 1
@@ -56,6 +61,7 @@ struct vr_wr {
 struct vr_sq {
 	struct vr_buf buf;
 	struct siw_sqe *ring;
+	struct siw_sge **sges;
 	struct vr_wr *wrs;
 	u32 mask;
 	u32 copies;
@@ -76,7 +82,7 @@ struct vr_sq {
 int vr_sq_init(struct vr_sq *sq, u32 entries, struct ib_udata *udata, u64 *key);
 void vr_sq_free(struct vr_sq *sq);
 
-/* A consumer in the kernel posts.  0, -ENOMEM (the ring is full) or -EINVAL. */
+/* A consumer in the kernel posts.  0, -ENOMEM (also: the ring is full) or -EINVAL. */
 int vr_sq_post(struct vr_sq *sq, const struct ib_send_wr *wr);
 
 /*
@@ -118,6 +124,7 @@ static inline u32 vr_todo_of_cqe(enum vr_cq_added added, u32 notify)
 
 /*
  * Segments of a work request for the agent; those of a program name no memory by key 0.
+ * The caller has bounded n where it is not of a program's ring.
  * An error goes to d->status.
  */
 void vr_set_segments(struct via_desc *d, const struct siw_sge *sge, u32 n,
