@@ -72,9 +72,28 @@
 #define system_dfl_wq		system_unbound_wq
 #endif
 
+/* verbs/: a counter of the RDMA core is of a port. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+#define VIA_BIND_ARGS		struct rdma_counter *counter, struct ib_qp *ib
+#define VIA_UNBIND_ARGS		struct ib_qp *ib
+#else
+#define VIA_BIND_ARGS		struct rdma_counter *counter, struct ib_qp *ib,	\
+				u32 port
+#define VIA_UNBIND_ARGS		struct ib_qp *ib, u32 port
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
 #define timer_container_of(var, timer, member)				\
 	container_of(timer, typeof(*(var)), member)
+#endif
+
+/* verbs/: a counter of the RDMA core is made with what the driver has of it. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+#define VIA_COUNTER_MAKE(type, member, init)
+#else
+#define VIA_COUNTER_MAKE(type, member, init)				\
+	INIT_RDMA_OBJ_SIZE(rdma_counter, type, member),			\
+	.counter_init = (init),
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)

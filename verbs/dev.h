@@ -5,6 +5,7 @@
  * Files, lowest first; a file calls only those before it:
  *
  *   dev     the device's own state and counters
+ *   stat    counters of a device, and of queue pairs that an administrator picks
  *   map     memory that a program maps
  *   cq      completion queues
  *   mr      memory regions
@@ -71,6 +72,25 @@ enum vr_counter {
 	VR_COUNTERS
 };
 
+/* What queue pairs have done: work requests that succeeded, and their bytes. */
+enum vr_works {
+	VR_SENDS,		/* RDMA's, too */
+	VR_SEND_BYTES,
+	VR_RECVS,
+	VR_RECV_BYTES,
+	VR_WORKS
+};
+
+/**
+ * struct vr_work - what a queue has done, see stat.c
+ * @wrs:	queue lock to write: work requests that succeeded
+ * @bytes:	queue lock to write: of these
+ */
+struct vr_work {
+	u64 wrs;
+	u64 bytes;
+};
+
 /**
  * struct vr_dev - a device
  * @ib:		the RDMA core's part
@@ -98,6 +118,11 @@ enum vr_counter {
  * @gone:	unregisters; a reference to @ib.dev while queued
  * @objects:	that there are
  * @count:	see enum vr_counter
+ * @stat_lock:	innermost: of the next two, of what struct vr_stat says and of what
+ *		struct vr_tally has
+ * @stat_qps:	struct vr_stat of all QPs
+ * @work:	of QPs that are bound to no counter, up to where each was settled
+ * @tallies:	struct vr_tally by the number of the RDMA core's counter
  */
 struct vr_dev {
 	struct ib_device ib;
@@ -123,6 +148,10 @@ struct vr_dev {
 	struct work_struct gone;
 	atomic_t objects[VR_KINDS];
 	atomic64_t count[VR_COUNTERS];
+	struct mutex stat_lock;
+	struct list_head stat_qps;
+	u64 work[VR_WORKS];
+	struct xarray tallies;
 };
 
 static inline struct vr_dev *vr_dev_of(struct ib_device *ib)

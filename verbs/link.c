@@ -82,6 +82,7 @@ void vr_link_dealloc(struct ib_device *ib)
 	if (d->meet_wq)
 		destroy_workqueue(d->meet_wq);
 	xa_destroy(&d->qps);
+	xa_destroy(&d->tallies);
 	mutex_lock(&vr_links_mutex);
 	ndev = rcu_replace_pointer(d->ndev, NULL,
 				   lockdep_is_held(&vr_links_mutex));
@@ -188,6 +189,9 @@ static struct vr_dev *vr_alloc(struct net_device *ndev, bool udp, bool roce)
 	INIT_LIST_HEAD(&d->link);
 	vr_cm_init(d);
 	xa_init_flags(&d->qps, XA_FLAGS_ALLOC1);
+	mutex_init(&d->stat_lock);
+	INIT_LIST_HEAD(&d->stat_qps);
+	xa_init_flags(&d->tallies, XA_FLAGS_ALLOC1);
 	INIT_WORK(&d->gone, vr_gone_work);
 	dev_hold(ndev);
 	RCU_INIT_POINTER(d->ndev, ndev);

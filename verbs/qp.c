@@ -351,6 +351,9 @@ static int vr_qp_init(struct vr_qp *qp, struct ib_qp_init_attr *attr,
 	qp->rq.dev = qp->dev;
 	qp->sq.user = qp->user;
 	qp->rq.user = qp->user;
+	qp->stat.dev = qp->dev;
+	qp->stat.send = &qp->sq.work;
+	qp->stat.recv = &qp->rq.work;
 	qp->sq.sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	cap->max_send_wr = roundup_pow_of_two(max(1u, cap->max_send_wr));
 	cap->max_recv_wr = attr->srq ? 0 :
@@ -447,6 +450,7 @@ int vr_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 	ret = udata ? ib_copy_to_udata(udata, &resp, sizeof(resp)) : 0;
 	if (!ret) {
 		/* Found by others from now on.  The place is there: no memory. */
+		vr_stat_begin(&qp->stat);
 		xa_store(&qp->dev->qps, number, qp, GFP_KERNEL);
 		return 0;
 	}
@@ -470,8 +474,25 @@ int vr_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	vr_iw_rem_ref(ib);
 	wait_for_completion(&qp->free);
 	vr_qp_end_vi(qp);
+	vr_stat_end(&qp->stat);
 	vr_qp_free(qp);
 	vr_give(vr_dev_of(ib->device), VR_KIND_QP);
+	return 0;
+}
+
+int vr_qp_bind(struct ib_qp *ib, struct rdma_counter *counter)
+{
+	int ret = vr_stat_bind(&vr_qp_of(ib)->stat, counter);
+
+	if (!ret)
+		ib->counter = counter;
+	return ret;
+}
+
+int vr_qp_unbind(struct ib_qp *ib)
+{
+	vr_stat_unbind(&vr_qp_of(ib)->stat);
+	ib->counter = NULL;
 	return 0;
 }
 

@@ -74,6 +74,7 @@ struct vr_roce {
  * @work:	serves what settle() serves, where settle() must not
  * @late:	of a program in ERR: looks for what was posted since
  * @late_ms:	of @late alone: until the next look
+ * @stat:	see there
  * @told:	of @work: a fault was told since it was reset
  * @told_last:	of @work: likewise, that it takes nothing more of its SRQ
  */
@@ -99,6 +100,7 @@ struct vr_qp {
 	struct work_struct work;
 	struct delayed_work late;
 	u32 late_ms;
+	struct vr_stat stat;
 	bool told;
 	bool told_last;
 };
@@ -151,6 +153,9 @@ int vr_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		 struct ib_udata *udata);
 int vr_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		struct ib_qp_init_attr *init);
+/* Its work counts there from now on, see stat.c; or in the device's counters again. */
+int vr_qp_bind(struct ib_qp *ib, struct rdma_counter *counter);
+int vr_qp_unbind(struct ib_qp *ib);
 int vr_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 		 const struct ib_send_wr **bad);
 int vr_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,

@@ -164,6 +164,7 @@ u32 vr_rq_complete(struct vr_rq *rq, struct via_vi *vi,
 	}
 	if (unlikely(status == SIW_WC_LOC_PROT_ERR))
 		todo |= VR_TODO_ACCESS;
+	vr_work_add(&rq->work, status, done->length);
 	todo |= vr_rq_report(rq, rq->ids[rq->done & rq->mask], status, done);
 	rq->done++;
 	return todo;

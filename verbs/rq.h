@@ -24,6 +24,7 @@
  * @loaded:	queue lock: entries that the agent has loaded
  * @done:	queue lock: entries complete
  * @withheld:	queue lock: the last of them, whose completions are not told yet
+ * @work:	see there
  *
  * The queue lock is the agent's, of the VI's receive queue: via_kernel_lock().
  * done <= loaded <= seen <= done + entries or VR_POSTED, counted from 0 and wrapping.
@@ -44,6 +45,7 @@ struct vr_rq {
 	u32 loaded;
 	u32 done;
 	u32 withheld;
+	struct vr_work work;
 };
 
 /* Process context; init sleeps.  0 or -ENOMEM.  With rq->srq no program maps it. */

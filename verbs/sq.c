@@ -553,6 +553,7 @@ u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done)
 
 	if (unlikely(s->opcode == SIW_OP_READ_LOCAL_INV && !status))
 		vr_mr_invalidate(sq->dev, vr_sges_of(wr)->lkey);
+	vr_work_add(&sq->work, status, done->length);
 	todo = vr_sq_report(sq, s, status, done->length);
 	if (unlikely(wr->sges))
 		vr_sq_drop_sges(wr);

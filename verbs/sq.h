@@ -5,6 +5,7 @@
 
 #include "cq.h"
 #include "mr.h"
+#include "stat.h"
 
 /* What the caller does when it has dropped all locks, see qp.h. */
 #define VR_TODO_SEND_CQ	0x1u	/* vr_cq_notify() */
@@ -54,6 +55,7 @@ struct vr_wr {
  * @loaded:	queue lock: entries up to the last one that the agent has loaded
  * @done:	queue lock: entries complete
  * @held:	queue lock: an entry is valid, but must wait for a completion
+ * @work:	see there
  *
  * The queue lock is the agent's, of the VI's send queue: via_kernel_lock().
  * done <= loaded <= taken <= done + room in @wrs, counted from 0 and wrapping.
@@ -76,6 +78,7 @@ struct vr_sq {
 	u32 loaded;
 	u32 done;
 	bool held;
+	struct vr_work work;
 };
 
 /* Process context; init sleeps.  0 or -ENOMEM. */

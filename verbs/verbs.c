@@ -149,42 +149,23 @@ static struct ib_mr *vr_reg_user_mr(struct ib_pd *pd, u64 start, u64 len,
 	return vr_mr_of_user(pd, start, len, virt, access, udata);
 }
 
-static const struct rdma_stat_desc vr_stats[VR_COUNTERS] = {
-	[VR_CONNECTS].name		= "connects",
-	[VR_REQUESTS].name		= "requests",
-	[VR_EARLY].name			= "early",
-	[VR_ESTABLISHED].name		= "established",
-	[VR_REFUSED].name		= "refused",
-	[VR_CONNECT_ERRORS].name	= "connect_errors",
-	[VR_LOST].name			= "lost",
-	[VR_NO_RECEIVE].name		= "no_receive",
-	[VR_LOCAL_REFUSALS].name	= "local_refusals",
-	[VR_REMOTE_REFUSALS].name	= "remote_refusals",
-	[VR_BAD_INVALIDATES].name	= "bad_invalidates",
-	[VR_BAD_WRS].name		= "bad_work_requests",
-	[VR_FOREIGN_QPS].name		= "foreign_queue_pairs",
-	[VR_CQ_OVERFLOWS].name		= "cq_overflows",
-	[VR_OVER_LIMIT].name		= "over_limit",
+/* What we have of a counter is found by its number: older kernels have no room. */
+struct vr_counter_base {
+	struct rdma_counter core;
 };
 
-static struct rdma_hw_stats *vr_alloc_hw_port_stats(struct ib_device *ib,
-						    u32 port)
+static void __maybe_unused vr_counter_init(struct rdma_counter *counter)
 {
-	return rdma_alloc_hw_stats_struct(vr_stats, VR_COUNTERS,
-					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
-static int vr_get_hw_stats(struct ib_device *ib, struct rdma_hw_stats *stats,
-			   u32 port, int index)
+static int vr_counter_bind_qp(VIA_BIND_ARGS)
 {
-	struct vr_dev *d = vr_dev_of(ib);
-	int i;
+	return vr_qp_bind(ib, counter);
+}
 
-	if (!port || !stats)
-		return -EINVAL;
-	for (i = 0; i < VR_COUNTERS; i++)
-		stats->value[i] = atomic64_read(&d->count[i]);
-	return VR_COUNTERS;
+static int vr_counter_unbind_qp(VIA_UNBIND_ARGS)
+{
+	return vr_qp_unbind(ib);
 }
 
 const struct ib_device_ops vr_verbs = {
@@ -196,6 +177,11 @@ const struct ib_device_ops vr_verbs = {
 	.alloc_mr = vr_alloc_mr,
 	.alloc_pd = vr_alloc_pd,
 	.alloc_ucontext = vr_alloc_ucontext,
+	.counter_alloc_stats = vr_counter_alloc_stats,
+	.counter_bind_qp = vr_counter_bind_qp,
+	.counter_dealloc = vr_counter_dealloc,
+	.counter_unbind_qp = vr_counter_unbind_qp,
+	.counter_update_stats = vr_counter_update_stats,
 	.create_cq = vr_create_cq,
 	.create_srq = vr_create_srq,
 	.dealloc_driver = vr_link_dealloc,
@@ -228,6 +214,7 @@ const struct ib_device_ops vr_verbs = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, vr_qp, ib),
 	INIT_RDMA_OBJ_SIZE(ib_srq, vr_srq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, vr_ucontext, ib),
+	VIA_COUNTER_MAKE(vr_counter_base, core, vr_counter_init)
 };
 
 const struct ib_device_ops vr_iw_ops = {

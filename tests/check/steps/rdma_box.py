@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Verbs devices and containers: what a control group may have of a device, and
-network namespaces, shared and exclusive."""
+"""Verbs devices in an administrator's hands: what a control group may have of
+a device, network namespaces, shared and exclusive, and counters of queue
+pairs."""
 
 import contextlib
+import re
 
-from common import control_group, serving, within
+from common import control_group, jobs, serving, within
 from configure import expect
 from labkit.base import VIA
-from rdma import LIMIT, PROGRAMS, device, needed
+from rdma import LIMIT, PROGRAMS, between, device, listening, needed
 from runner import StepFailed
 
 FEW = "hca_handle=2 hca_object=2"
@@ -93,3 +95,73 @@ def namespaces(session, net):
             ping(session, node, "", INSIDE, HOST)
     finally:
         node.sh("rdma system set netns shared")
+
+
+def values(text):
+    """Counters, as rdma prints them."""
+    return {name: int(value) for name, value in re.findall(
+        r"\b((?:send|recv)_\w+) (\d+)", text)}
+
+
+def more(after, before):
+    return {name: after[name] - before[name] for name in before}
+
+
+def bound(session, node, dev):
+    """The queue pair of a program that runs is bound to a counter of its own, and
+    left alone again: what it has sent meanwhile."""
+    link, found = f"link {dev}/1", session.run(node, "rdma resource show qp").out
+    number = re.search(rf"{link} lqpn (\d+) .*comm rping", found)
+    if not number:
+        raise StepFailed(f"no queue pair of the program: {found}")
+    number = number.group(1)
+    shown = f"rdma statistic qp show {link}"
+    expect(node, f"rdma statistic qp bind {link} lqpn {number}")
+    session.wait_until(node, f"{shown} | grep -q 'send_wrs [1-9]'",
+                       "the counter of a queue pair does not count")
+    text = session.run(node, shown).out
+    if f"LQPN: <{number}>" not in text:
+        raise StepFailed(f"other queue pairs are bound: {text}")
+    counter = re.search(r"cntn (\d+)", text).group(1)
+    expect(node, f"rdma statistic qp unbind {link} cntn {counter} "
+           f"lqpn {number}")
+    if node.sh(shown).out.strip():
+        raise StepFailed("a counter without queue pairs is still there")
+    return values(text)
+
+
+def counters(session, net):
+    """Of queue pairs, one picked by hand; the device's have all of them."""
+    needed("rping", "ib_write_bw")
+    one, two = session.lab.nodes
+    rping = f"rping -a 10.{net}.0.2 -V -S 4096"
+
+    with device(session, "via", net) as dev:
+        def total():
+            return values(one.sh(f"rdma statistic show link {dev}/1").out)
+
+        before = total()
+        between(session, net, PROGRAMS["ib_write_bw"], dev)
+        did, size = more(total(), before), PROGRAMS["ib_write_bw"].payload
+        # What perftest tells its other end comes to less than that.
+        if not size <= did["send_bytes"] <= size + 10000:
+            raise StepFailed(f"{size} bytes count as {did}")
+        with serving(session, f"{rping} -s", ends=True) as server, \
+                jobs(session) as started:
+            listening(session, two, "cm", server)
+            job = one.spawn(f"{rping} -c")
+            started.append(job)
+            session.wait_until(one, "rdma resource show qp | grep -q rping",
+                               "no queue pair")
+            before = total()
+            apart = bound(session, one, dev)
+            left = total()
+            # It has gone on, and its work is the device's again.
+            session.wait_until(
+                one, f"rdma statistic show link {dev}/1 | grep -qv "
+                f"'send_wrs {left['send_wrs']} '", "the device does not count")
+            if job.done:
+                raise StepFailed("rping has ended")
+        session.check.note(f"{apart['send_wrs']} requests apart")
+        if more(left, before)["send_bytes"] < apart["send_bytes"]:
+            raise StepFailed(f"{apart} is lost: {before}, then {left}")
