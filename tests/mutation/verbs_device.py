@@ -151,3 +151,12 @@ number("vr-number-hasty", "verbs/roce.c", "number.nobody",
 number("vr-number-unsolicited", "kernel/p2p.c", "cq.solicited",
        "peers on one host do not hear that a message is solicited",
        ("			via_kernel_join(vi, other);\n", ""))
+
+mutant("vr-unheard-uncounted", "verbs/sq.c", "data.counters",
+       "requests without a completion are not among those that were counted",
+       ("	vr_work_add(&sq->work, status, done->length);\n	todo = ",
+        "	vr_work_add(&sq->work, status ||\n"
+        "		    !(s->flags & SIW_WQE_SIGNALLED), done->length);\n	todo = "))
+mutant("vr-ended-uncounted", "verbs/stat.c", "data.counters",
+       "what a queue pair has done is forgotten when it is destroyed",
+       ("	vr_stat_settle(stat);\n	list_del", "	list_del"))

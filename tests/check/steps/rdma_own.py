@@ -17,8 +17,8 @@ CONFORM = os.path.join(BUILD, "verbsconform")
 FUZZ = os.path.join(BUILD, "verbsfuzz")
 # Of each kind of test one, in a few seconds.
 SOME = ("connect.simple connect.crowd disconnect.near data.segments "
-        "data.inline queue.order flush.traffic local.key receive.none "
-        "access.read_rights domain.write dereg.write cq.solicited "
+        "data.inline data.counters queue.order flush.traffic local.key "
+        "receive.none access.read_rights domain.write dereg.write cq.solicited "
         "srq.order srq.limit srq.flush process.killed refuse.early "
         "refuse.crowd")
 

@@ -2,6 +2,7 @@
 /* Bytes: how many, from where, into what. */
 #include "link.h"
 #include <string.h>
+#include <unistd.h>
 
 #define MIB		(1u << 20)
 #define GUARD		64u
@@ -312,6 +313,58 @@ static void inline_large(void)
 	link_close(&l);
 }
 
+/* The kernel renews a device's counters once in 10 ms. */
+static void counted(const char *name, long long wanted)
+{
+	int i;
+
+	for (i = 0; i < 50 && near_counter(name) != wanted; i++)
+		usleep(20000);
+	CHECK_EQ(near_counter(name), wanted);
+}
+
+/* Work requests and bytes, also of queue pairs that are no more; errors are none. */
+static void counters(void)
+{
+	long long wrs = near_counter("send_wrs");
+	long long bytes = near_counter("send_bytes");
+	struct work w;
+	struct link l;
+	int i;
+
+	if (!env.codes) {
+		skip("the device has other counters");
+		return;
+	}
+	NEED(link_open(&l, &usual));
+	for (i = 0; i < 5; i++) {
+		NEED_EQ(recv_one(&l.far, i, 0, 100), 0);
+		NEED_EQ(send_one(&l.near, i, 0, 100), 0);
+		DONE(&l.near, SQ, i, SUCCESS);
+		DONE(&l.far, RQ, i, SUCCESS);
+	}
+	/* Nobody hears of this one's completion, but it counts. */
+	w = rdma(5, IBV_WR_RDMA_WRITE, &l.near.mem, 0, 2000, &l.far.mem, 0);
+	w.flags = 0;
+	NEED_EQ(post_send(&l.near, &w, 1), 0);
+	w = rdma(6, IBV_WR_RDMA_READ, &l.near.mem, 0, 30000, &l.far.mem, 0);
+	NEED_EQ(post_send(&l.near, &w, 1), 0);
+	DONE(&l.near, SQ, 6, SUCCESS);
+	counted("send_wrs", wrs + 7);
+	counted("send_bytes", bytes + 500 + 2000 + 30000);
+	wrs = near_counter("recv_wrs");
+	bytes = near_counter("recv_bytes");
+	NEED_EQ(recv_one(&l.near, 1, 0, 4000), 0);
+	NEED_EQ(send_one(&l.far, 2, 0, 3999), 0);
+	DONE(&l.near, RQ, 1, SUCCESS);
+	DONE(&l.far, SQ, 2, SUCCESS);
+	NEED_EQ(recv_one(&l.near, 3, 0, 4000), 0);
+	link_close(&l);
+	/* The last receive was flushed. */
+	counted("recv_wrs", wrs + 1);
+	counted("recv_bytes", bytes + 3999);
+}
+
 static const struct group groups[] = {
 	{ "data.send", send_sizes, "SENDs of 0 bytes to 1 MiB", 180 },
 	{ "data.write", write_sizes, "WRITEs of 0 bytes to 1 MiB", 180 },
@@ -323,6 +376,7 @@ static const struct group groups[] = {
 	  "a gathered WRITE, a scattered READ", 0 },
 	{ "data.inline", inline_data, "inline data of all sizes", 0 },
 	{ "data.inline_large", inline_large, "more inline than fits", 0 },
+	{ "data.counters", counters, "the device counts work and bytes", 0 },
 };
 
 const struct file file_data = { groups, ARRAY_SIZE(groups) };
