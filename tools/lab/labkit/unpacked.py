@@ -18,6 +18,8 @@ from .kernels import Apt, download
 SETS = {
     "nfs": ("nfs-kernel-server", "nfs-common"),
     "iscsi": ("open-iscsi",),
+    # dmsetup and kpartx for their rules of udev.
+    "multipath": ("multipath-tools", "dmsetup", "kpartx"),
 }
 
 
