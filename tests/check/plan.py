@@ -42,6 +42,7 @@ import rdma_iser
 import rdma_mixed
 import rdma_nfs
 import rdma_own
+import rdma_paths
 import rdma_roce
 import rdma_srp
 import registers
@@ -151,6 +152,8 @@ def full_sessions():
     for kernel in ("6.1", "6.12", "7.3"):
         yield boot("full", "verbs, {kernel}", "verbs_siw " *
                    (kernel == "6.1") + "verbs", kernel, 1, "e1000", mem=768)
+        yield boot("full", "verbs, two NICs, {kernel}", "verbs_paths", kernel,
+                   1, "e1000 virtio-net", mem=768)
         yield boot("full", "verbs of rdma_rxe, {kernel}", "rxe", kernel, 1,
                    "e1000", mem=768, modules=False, control=True)
     yield boot("full", "verbs, {kernel}", "verbs_harm", "debug-6.1", 2,
@@ -457,6 +460,9 @@ IN_GUESTS = [
         verbs=[(0, "via", 2000), (0, "tcp", 300)]),
     row("verbs: {amount} files on a disk by SRP, {nic}", rdma_srp.files,
         "net kind amount", verbs=(0, "via", 2000)),
+    row("verbs: a disk by {kind} over two paths, {how} goes",
+        rdma_paths.paths, "kind how",
+        verbs_paths=(list(rdma_paths.KINDS), rdma_paths.TROUBLES)),
     row("names by frames, {nic}", conform.names, "net",
         stock=2, newer=0, all=EACH),
     row("ends of programs, one machine", samples.ends_here, at="stock all"),

@@ -12,11 +12,12 @@ from runner import StepFailed
 
 
 @contextlib.contextmanager
-def served(session, kind, net, amount):
-    """A disk of node 2 for others: its path there."""
+def served(session, kind, amount, *nets):
+    """A disk of node 2 for others, at its addresses there: its path."""
     two = session.lab.nodes[1]
     with disk_of(two, "a disk", mebibytes(amount)) as disk:
-        iscsi.serve(two, disk, f"10.{net}.0.2", kind != "tcp")
+        iscsi.serve(two, disk, ",".join(f"10.{net}.0.2" for net in nets),
+                    kind != "tcp")
         try:
             yield disk
         finally:
@@ -60,6 +61,6 @@ def logged_in(session, kind, net):
 def files(session, net, kind, amount):
     """By iSCSI: see on_a_disk()."""
     with device(session, kind, net, pooled=True), \
-            served(session, kind, net, amount) as disk, initiator(session):
+            served(session, kind, amount, net) as disk, initiator(session):
         on_a_disk(session, kind, net, amount, disk,
                   lambda: logged_in(session, kind, net))

@@ -39,7 +39,7 @@ def disks(session, net):
         by_nvme = held.enter_context(connected(session, where))
         held.enter_context(rdma_nfs.exported(session, "via", net))
         held.enter_context(rdma_nfs.mounted(session, "via", net))
-        held.enter_context(rdma_iser.served(session, "via", net, 0))
+        held.enter_context(rdma_iser.served(session, "via", 0, net))
         held.enter_context(rdma_iser.initiator(session))
         by_iser = held.enter_context(
             rdma_iser.logged_in(session, "via", net))
@@ -76,8 +76,8 @@ def goes_on(session, running, last):
         if job.done:
             raise StepFailed(f"{job.command}: {job.all.strip()[-400:]}")
     if not more():
-        raise StepFailed(f"rounds of NVMe, NFS, iSER: {last} before, "
-                         f"{rounds(running)} now")
+        raise StepFailed(f"rounds of each: {last} before, {rounds(running)} "
+                         "now")
 
 
 def mixed(session, net, seconds, loss):
