@@ -21,7 +21,7 @@ COMMANDS = {
     "modprobe": "kmod", "mpirun": "openmpi-bin", "netem": "iproute2", "ping": "iputils-ping",
     "pkg-config": "pkg-config", "systemctl": "systemd",
     "systemd-run": "systemd", "tcpdump": "tcpdump", "tc": "iproute2",
-    "iscsiadm": "open-iscsi",
+    "iscsiadm": "open-iscsi", "multipath": "multipath-tools",
     "nvme": "nvme-cli", "rdma": "iproute2", "wg": "wireguard-tools",
 }
 PACKAGES = {
@@ -35,6 +35,7 @@ PACKAGES = {
     "nfs-kernel-server": "unpacked for guests, labkit/unpacked.py",
     "nfs-common": "unpacked for guests, labkit/unpacked.py",
     "open-iscsi": "unpacked for guests, labkit/unpacked.py",
+    "multipath-tools": "unpacked for guests, labkit/unpacked.py",
     "build-essential": "installed by the line that names it",
     "kexec-tools": "named as something to try on a real machine",
     "tcpdump": "named as an example of a packet socket",
