@@ -426,10 +426,19 @@ static bool tx_get_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	return true;
 }
 
+static bool tx_copy_train(struct via_ether_nic *nic, struct via_ether_train *t,
+			  struct via_ether_buf *buf)
+{
+	return via_netdev_train_copies(this_cpu_ptr(&payload_pages), buf->priv,
+				       t);
+}
+
 static bool tx_put_train(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			 const struct via_ether_train *t,
 			 struct via_ether_buf *buf)
 {
+	if (t->shared)
+		via_netdev_train_pages(buf->priv, &t->pages);
 	return put_frame(nic->priv, tx, buf->priv);
 }
 
@@ -500,6 +509,7 @@ static struct via_ether_ops netdev_ops = {
 	.tx_get_one = tx_get_one,
 	.tx_put_one = tx_put_one,
 	.tx_get_train = tx_get_train,
+	.tx_copy_train = tx_copy_train,
 	.tx_put_train = tx_put_train,
 	.stats = fill_stats,
 };

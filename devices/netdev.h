@@ -76,6 +76,12 @@ bool via_netdev_takes_trains(const struct net_device *dev);
 struct sk_buff *via_netdev_train(struct via_pages *pages, struct sk_buff *skb,
 				 const struct via_ether_link *link,
 				 struct via_ether_train *t);
+/* Room for copies of a payload that was to be shared, @t->bytes.  BH off. */
+bool via_netdev_train_copies(struct via_pages *pages, struct sk_buff *skb,
+			     struct via_ether_train *t);
+/* The payload is these, whose references it takes. */
+void via_netdev_train_pages(struct sk_buff *skb,
+			    const struct via_page_frags *pages);
 /* The frames of a train, for the stack: see skb_segment(). */
 struct sk_buff *via_netdev_segment(struct sk_buff *skb,
 				   netdev_features_t features);

@@ -67,14 +67,17 @@ static u32 most_bytes(struct net_device *dev)
 static u32 train_bytes(struct net_device *dev, const struct via_pages *pages,
 		       const struct via_ether_train *t)
 {
-	u32 room = via_pages_row(pages, VIA_PAGES_BYTES) +
+	/* The first of the program's pages may be the end of one. */
+	u32 room = t->shared ? (VIA_PAGE_FRAGS_MAX - 1) * PAGE_SIZE :
+		   via_pages_row(pages, VIA_PAGES_BYTES) +
 		   (PIECES - 1) * VIA_PAGES_BYTES;
 	u32 head = ETH_HLEN + t->hdr, n;
 	u32 most = most_bytes(dev) - 1;
 
 	if (most < head)
 		return 0;
-	n = min(most - head, room) / t->seg;
+	room = min(most - head, room);
+	n = t->bytes <= room ? DIV_ROUND_UP(t->bytes, t->seg) : room / t->seg;
 	n = min_t(u32, n, READ_ONCE(dev->gso_max_segs));
 	return n < 2 ? 0 : min(t->bytes, n * t->seg);
 }
@@ -122,6 +125,8 @@ struct sk_buff *via_netdev_train(struct via_pages *pages, struct sk_buff *skb,
 	struct net_device *dev = skb->dev;
 	struct skb_shared_info *info = skb_shinfo(skb);
 
+	/* Where it would wait for a card, it might be read when nobody expects it. */
+	t->shared = t->shared && ends_at_peer(dev);
 	t->bytes = train_bytes(dev, pages, t);
 	via_ethernet_begin(skb->data, link, t->hdr + t->bytes);
 	__skb_put(skb, ETH_HLEN + t->hdr);
@@ -133,11 +138,36 @@ struct sk_buff *via_netdev_train(struct via_pages *pages, struct sk_buff *skb,
 	info->gso_size = t->seg;
 	info->gso_segs = DIV_ROUND_UP(t->bytes, t->seg);
 	/* Asked before it is longer than IP's packets may be. */
-	if (!t->bytes || !goes_whole(skb) || !take_pieces(pages, skb, t)) {
+	if (!t->bytes || !goes_whole(skb) ||
+	    (!t->shared && !take_pieces(pages, skb, t))) {
 		kfree_skb(skb);
 		return NULL;
 	}
 	return skb;
+}
+
+bool via_netdev_train_copies(struct via_pages *pages, struct sk_buff *skb,
+			     struct via_ether_train *t)
+{
+	return take_pieces(pages, skb, t);
+}
+
+void via_netdev_train_pages(struct sk_buff *skb,
+			    const struct via_page_frags *pages)
+{
+	u32 i;
+
+	for (i = 0; i < pages->n; i++) {
+		u32 len = pages->frag[i].len;
+
+		skb_fill_page_desc(skb, i, pages->frag[i].page,
+				   pages->frag[i].off, len);
+		skb->len += len;
+		skb->data_len += len;
+		skb->truesize += len;
+	}
+	/* Who changes bytes of the packet makes a copy first. */
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 }
 
 struct sk_buff *via_netdev_segment(struct sk_buff *skb,

@@ -17,7 +17,7 @@
  *
  *  a descriptor that is     becomes      by
  *  posted                   loaded       via_send_load(), via_recv_load()
- *  loaded                   in frames    via_gather(), via_gather_frags()
+ *  loaded                   in frames    via_gather(), ..._frags(), ..._pages()
  *  loaded                   filled       via_scatter(), via_read_scatter()
  *  loaded                   complete     via_send_complete(), via_recv_complete()
  *  posted, a bad receive    complete     via_recv_scan()
@@ -402,6 +402,40 @@ bool via_gather_frags(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
 }
 EXPORT_SYMBOL_GPL(via_gather_frags);
 
+/* Of a piece of a segment. */
+static bool via_seg_pages(struct via_vi *vi, const struct via_seg *seg, u32 off,
+			  u32 len, struct via_page_frags *pages)
+{
+	struct via_region *r = via_local_region(vi, seg->handle,
+						seg->addr + off, len);
+
+	return r ? via_region_pages(r, seg->addr + off, len, pages) :
+		   via_kmem_pages(vi, seg, off, len, false, pages);
+}
+
+bool via_gather_pages(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
+		      struct via_page_frags *pages)
+{
+	struct via_seg *seg;
+	u32 n, seg_off;
+
+	lockdep_assert_held(&vi->sq.lock);
+	pages->n = 0;
+	for (; len; len -= n, off += n) {
+		seg = via_desc_seg(d, off, &seg_off);
+		if (unlikely(!seg))
+			goto none;
+		n = min(len, seg->len - seg_off);
+		if (!via_seg_pages(vi, seg, seg_off, n, pages))
+			goto none;
+	}
+	return true;
+none:
+	via_page_frags_put(pages);
+	return false;
+}
+EXPORT_SYMBOL_GPL(via_gather_pages);
+
 enum via_status via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
 				 const void *src, u32 len)
 {
@@ -566,3 +600,21 @@ bool via_read_frags(struct via_vi *vi, u32 handle, u64 addr, u32 len,
 	return r && via_region_frags(r, addr, len, frags);
 }
 EXPORT_SYMBOL_GPL(via_read_frags);
+
+bool via_read_pages(struct via_vi *vi, u32 handle, u64 addr, u32 len,
+		    struct via_page_frags *pages)
+{
+	struct via_seg seg = { .addr = addr, .handle = handle, .len = len };
+	struct via_region *r;
+	bool ok;
+
+	lockdep_assert_held(&vi->sq.lock);
+	pages->n = 0;
+	r = via_rdma_region(vi, VIA_RDMA_READ, handle, addr, len);
+	ok = r ? via_region_pages(r, addr, len, pages) :
+		 via_kmem_pages(vi, &seg, 0, len, true, pages);
+	if (!ok)
+		via_page_frags_put(pages);
+	return ok;
+}
+EXPORT_SYMBOL_GPL(via_read_pages);

@@ -269,23 +269,38 @@ bool via_kernel_mem_invalidate(struct via_vi *vi, u32 handle)
 }
 EXPORT_SYMBOL_GPL(via_kernel_mem_invalidate);
 
-/* A queue lock is held, so this is a read side of RCU. */
+/*
+ * The memory that @seg names, locked; NULL: it may not be used so.  A queue lock is
+ * held, so this is a read side of RCU.
+ */
+static struct via_kernel_mem *via_kmem_lock(struct via_vi *vi,
+					    const struct via_seg *seg, u32 off,
+					    u32 len, u32 right)
+{
+	struct via_kernel_mem *m = via_kmem_find(vi->file, seg->handle);
+
+	if (unlikely(!m))
+		return NULL;
+	spin_lock(&m->lock);
+	if (likely(via_kmem_allows(vi, m, seg->handle, right) &&
+		   via_region_covers(&m->r, seg->addr + off, len)))
+		return m;
+	spin_unlock(&m->lock);
+	return NULL;
+}
+
 static bool via_kmem_use(struct via_vi *vi, const struct via_seg *seg, u32 off,
 			 u32 len, void *buf, u32 right)
 {
-	struct via_kernel_mem *m = via_kmem_find(vi->file, seg->handle);
-	bool ok, store = right & (VIA_RDMA_WRITE | VIA_KERNEL_MEM_STORE);
-	u64 addr = seg->addr + off;
+	bool store = right & (VIA_RDMA_WRITE | VIA_KERNEL_MEM_STORE);
+	struct via_kernel_mem *m = via_kmem_lock(vi, seg, off, len, right);
 
 	if (unlikely(!m))
 		return false;
-	spin_lock(&m->lock);
-	ok = via_kmem_allows(vi, m, seg->handle, right) &&
-	     via_region_covers(&m->r, addr, len);
-	if (likely(ok) && buf)
-		via_region_copy(&m->r, addr, buf, len, store);
+	if (buf)
+		via_region_copy(&m->r, seg->addr + off, buf, len, store);
 	spin_unlock(&m->lock);
-	return ok;
+	return true;
 }
 
 /* Memory of the kernel, by its own address. */
@@ -326,4 +341,39 @@ enum via_status via_kmem_serve(struct via_vi *vi, const struct via_seg *seg,
 	/* RDMA of no bytes names no memory. */
 	return !seg->len || via_kmem_use(vi, seg, 0, seg->len, buf, right) ?
 	       0 : VIA_ST_RDMA_PROT_ERROR;
+}
+
+/* Of the kernel's linear memory; other memory is not named so. */
+static bool via_kmem_pages_own(u64 addr, u32 len, struct via_page_frags *pages)
+{
+	u32 n;
+
+	for (; len; len -= n, addr += n) {
+		n = min_t(u32, len, PAGE_SIZE - offset_in_page(addr));
+		if (is_vmalloc_addr((void *)(uintptr_t)addr) ||
+		    !via_page_frags_add(pages,
+					virt_to_page((void *)(uintptr_t)addr),
+					offset_in_page(addr), n))
+			return false;
+	}
+	return true;
+}
+
+bool via_kmem_pages(struct via_vi *vi, const struct via_seg *seg, u32 off, u32 len,
+		    bool peer, struct via_page_frags *pages)
+{
+	u32 right = peer ? VIA_RDMA_READ : 0;
+	struct via_kernel_mem *m;
+	bool ok;
+
+	if (!vi->kernel || (vi->attrs.rights & right) != right)
+		return false;
+	if (!peer && seg->handle == VIA_KERNEL_MEM_ALL)
+		return via_kmem_pages_own(seg->addr + off, len, pages);
+	m = via_kmem_lock(vi, seg, off, len, right);
+	if (unlikely(!m))
+		return false;
+	ok = via_region_pages(&m->r, seg->addr + off, len, pages);
+	spin_unlock(&m->lock);
+	return ok;
 }

@@ -18,6 +18,12 @@ enum via_status via_kmem_move(struct via_vi *vi, const struct via_seg *seg,
 /* The same of what the peer names: VIA_ST_RDMA_PROT_ERROR. */
 enum via_status via_kmem_serve(struct via_vi *vi, const struct via_seg *seg,
 			       void *buf, bool store);
+/*
+ * References to the pages of a segment instead of a copy, see via_gather_pages(), or of
+ * what the peer names (@peer).  False: copy.
+ */
+bool via_kmem_pages(struct via_vi *vi, const struct via_seg *seg, u32 off, u32 len,
+		    bool peer, struct via_page_frags *pages);
 /* Room for it, of a consumer's handle.  0 or -ENOMEM.  Process context; sleeps. */
 int via_kmem_init(struct via_file *f);
 /* Nothing uses it any more. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Registered memory: handles, limits, what a program asks. */
 
+#include <linux/net.h>
 #include <linux/slab.h>
 #include "dma.h"
 #include "ledger.h"
@@ -311,4 +312,49 @@ void via_mem_destroy_all(struct via_file *f)
 		cond_resched();
 	}
 	xa_destroy(&f->memory.regions);
+}
+
+bool via_page_frags_add(struct via_page_frags *pages, struct page *page, u32 off,
+			u32 len)
+{
+	void *at = page_address(page) + off;
+	u32 n = pages->n;
+
+	if (n && compound_head(pages->frag[n - 1].page) == compound_head(page) &&
+	    page_address(pages->frag[n - 1].page) + pages->frag[n - 1].off +
+	    pages->frag[n - 1].len == at) {
+		pages->frag[n - 1].len += len;
+		return true;
+	}
+	/* A page of the slab allocator may be another object's before it is gone. */
+	if (unlikely(n == VIA_PAGE_FRAGS_MAX || !sendpage_ok(page)))
+		return false;
+	get_page(page);
+	pages->frag[n].page = page;
+	pages->frag[n].off = off;
+	pages->frag[n].len = len;
+	pages->n++;
+	return true;
+}
+
+void via_page_frags_put(struct via_page_frags *pages)
+{
+	while (pages->n)
+		put_page(pages->frag[--pages->n].page);
+}
+EXPORT_SYMBOL_GPL(via_page_frags_put);
+
+bool via_region_pages(const struct via_region *r, u64 addr, u32 len,
+		      struct via_page_frags *pages)
+{
+	u64 off = addr - (r->start & PAGE_MASK);
+	u32 n;
+
+	for (; len; len -= n, off += n) {
+		n = min_t(u32, len, PAGE_SIZE - offset_in_page(off));
+		if (!via_page_frags_add(pages, r->pages[via_region_page(r, off)],
+					offset_in_page(off), n))
+			return false;
+	}
+	return true;
 }

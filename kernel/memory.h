@@ -135,6 +135,16 @@ static inline void *via_region_addr(const struct via_region *r, u64 addr,
 	return page_address(r->pages[via_region_page(r, off)]) + in_page;
 }
 
+/*
+ * Add a piece of a page, with a reference, behind the last one or to it.  False: there
+ * are too many, or nobody may keep that page.
+ */
+bool via_page_frags_add(struct via_page_frags *pages, struct page *page, u32 off,
+			u32 len);
+/* The same of what lies at @addr of a region that was checked. */
+bool via_region_pages(const struct via_region *r, u64 addr, u32 len,
+		      struct via_page_frags *pages);
+
 /* Bus address of a byte of a mapped region, likewise. */
 static inline dma_addr_t via_region_dma(const struct via_region *r, u64 addr,
 					u32 *n)

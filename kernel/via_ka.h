@@ -457,6 +457,23 @@ struct via_frags {
 	struct via_frag frag[VIA_FRAGS_MAX];
 };
 
+/* Of an skb, which takes no more. */
+#define VIA_PAGE_FRAGS_MAX	17
+
+/**
+ * struct via_page_frags - what of a message goes into frames as the pages it lies in
+ * @n:		how many of @frag
+ * @frag:	each with a reference to its page: via_page_frags_put()
+ */
+struct via_page_frags {
+	u32 n;
+	struct {
+		struct page *page;
+		u32 off;
+		u32 len;
+	} frag[VIA_PAGE_FRAGS_MAX];
+};
+
 /**
  * struct via_device_ops - a VI device
  *
@@ -780,6 +797,18 @@ bool via_gather_frags(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
 		      struct via_frags *frags);
 
 /*
+ * The same bytes as references to their pages, for frames that stay in this host and
+ * are read soon: a region may be deregistered while they are on their way, and its
+ * pages be the program's again, as with sendfile().  False: copy.  It goes for memory
+ * of the kernel, too, but for what the slab allocator has: that could be anybody's by
+ * then.
+ */
+bool via_gather_pages(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
+		      struct via_page_frags *pages);
+/* Give the references back.  Any context. */
+void via_page_frags_put(struct via_page_frags *pages);
+
+/*
  * Receive side, vi->rq.lock held.
  *
  * via_recv_load() gives the receive descriptor at the head, loading it at the
@@ -820,6 +849,9 @@ enum via_status via_read_fetch(struct via_vi *vi, u32 handle, u64 addr,
 /* To via_read_fetch() as via_gather_frags() to via_gather(). */
 bool via_read_frags(struct via_vi *vi, u32 handle, u64 addr, u32 len,
 		    struct via_frags *frags);
+/* As via_gather_pages(). */
+bool via_read_pages(struct via_vi *vi, u32 handle, u64 addr, u32 len,
+		    struct via_page_frags *pages);
 enum via_status via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
 				 const void *src, u32 len);
 

@@ -138,6 +138,9 @@ static u32 gather_train(struct via_vi *vi, struct via_desc *d, u32 off,
 {
 	u32 status = 0, i;
 
+	if (t->shared)
+		return 0;
+
 	for (i = 0; i < t->pieces && !status; i++) {
 		status = via_gather(vi, d, off, t->piece[i].len,
 				    t->piece[i].data);
@@ -163,7 +166,9 @@ static noinline enum sent send_train(struct burst *b, struct via_desc *d,
 	t.seg = seg;
 	t.off = off;
 	t.plain = !(d->control & (VIA_CTL_IMMEDIATE | VIA_CTL_KERNEL_INVALIDATE));
-	if (!via_train_begin(b, &t, d->length - off, &buf))
+	if (!via_train_begin(b, &t, d->length - off, &buf) ||
+	    (t.shared && !via_gather_pages(b->vi, d, off, t.bytes, &t.pages) &&
+	     !via_train_copies(b, &t, &buf)))
 		return SENT_NO_TRAIN;
 	last = off + t.bytes == d->length;
 	b->drained = last && via_send_drained(b->vi);

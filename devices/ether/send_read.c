@@ -258,7 +258,7 @@ static bool fetch_train(struct via_vi *vi, const struct via_read_answer *a,
 {
 	u32 i;
 
-	for (i = 0; i < t->pieces; i++) {
+	for (i = 0; !t->shared && i < t->pieces; i++) {
 		if (via_read_fetch(vi, a->rhandle, a->raddr + off,
 				   t->piece[i].data, t->piece[i].len))
 			return false;
@@ -282,7 +282,10 @@ static noinline enum sent answer_train(struct burst *b,
 	t.seg = ev->conn.seg_send;
 	t.off = off;
 	t.plain = true;
-	if (!via_train_begin(b, &t, a->len - off, &buf))
+	if (!via_train_begin(b, &t, a->len - off, &buf) ||
+	    (t.shared && !via_read_pages(b->vi, a->rhandle, a->raddr + off, t.bytes,
+					 &t.pages) &&
+	     !via_train_copies(b, &t, &buf)))
 		return SENT_NO_TRAIN;
 	flags = via_train_flags(b, &t, ends_all(b, a, off + t.bytes, tail));
 	fill_answer(fill_frame(ev, buf.data, VIA_WIRE_READ_DATA, flags,

@@ -51,9 +51,27 @@ bool via_train_begin(struct burst *b, struct via_ether_train *t, u32 left,
 	t->bytes = min(left, n * t->seg);
 	if (unlikely(!b->open && !burst_begin(b)))
 		return false;
+	/*
+	 * The bytes are the program's when it hears that they were sent: at a reliable
+	 * level when they have arrived.  What was sent again is copied.
+	 */
+	t->shared = nic->ops->tx_copy_train && b->ev->conn.reliable;
 	b->single = !nic->ops->tx_get_train(nic, &b->tx, &b->ev->peer->link, t,
 					    buf);
 	return !b->single;
+}
+
+bool via_train_copies(struct burst *b, struct via_ether_train *t,
+		      struct via_ether_buf *buf)
+{
+	const struct via_ether_ops *ops = b->nic->ops;
+
+	t->shared = false;
+	if (likely(ops->tx_copy_train(b->nic, t, buf)))
+		return true;
+	ops->tx_drop(b->nic, &b->tx, buf);
+	b->single = true;
+	return false;
 }
 
 u8 via_train_flags(struct burst *b, const struct via_ether_train *t, bool ends)

@@ -22,6 +22,12 @@ static inline bool via_train_may(const struct burst *b, u32 left, u32 seg)
  */
 bool via_train_begin(struct burst *b, struct via_ether_train *t, u32 left,
 		     struct via_ether_buf *buf);
+/*
+ * Its payload's pages were not to be had: room for copies.  False: it is dropped, and a
+ * frame goes alone.  sq.lock held.
+ */
+bool via_train_copies(struct burst *b, struct via_ether_train *t,
+		      struct via_ether_buf *buf);
 /* The flags of what @t has begun.  @ends: nothing follows it.  sq.lock held. */
 u8 via_train_flags(struct burst *b, const struct via_ether_train *t, bool ends);
 /*

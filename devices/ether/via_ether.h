@@ -88,6 +88,9 @@ struct via_ether_buf {
  * @pieces:	how many of @piece there are
  * @piece:	where they go, in a row
  * @alone:	the NIC module's, between tx_get_train() and tx_put_train()
+ * @shared:	the payload may go as the pages that it lies in; cleared by
+ *		tx_get_train() where it is to be copied to @piece instead
+ * @pages:	with @shared: these, before tx_put_train() takes their references
  */
 struct via_ether_train {
 	u32 hdr;
@@ -101,6 +104,8 @@ struct via_ether_train {
 		u8 *data;
 		u32 len;
 	} piece[VIA_ETHER_TRAIN_PIECES];
+	bool shared;
+	struct via_page_frags pages;
 };
 
 struct via_ether_ops {
@@ -189,6 +194,14 @@ struct via_ether_ops {
 			     const struct via_ether_link *link,
 			     struct via_ether_train *train,
 			     struct via_ether_buf *buf);
+	/**
+	 * @tx_copy_train: the pages of what tx_get_train() gave cannot be had: room
+	 * for @train->bytes of copies.  False: there is none; tx_drop() follows.
+	 * Optional: all payload is copied.
+	 */
+	bool (*tx_copy_train)(struct via_ether_nic *nic,
+			      struct via_ether_train *train,
+			      struct via_ether_buf *buf);
 	/** @tx_put_train: send it; as tx_put(). */
 	bool (*tx_put_train)(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			     const struct via_ether_train *train,

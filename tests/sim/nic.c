@@ -621,6 +621,9 @@ static bool tx_get_train(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	t->piece[0].data = buf->data + t->hdr;
 	t->piece[0].len = t->bytes;
 	t->pieces = 1;
+	/* The program's pages, as many as a frame may have; their bytes come last. */
+	t->shared = t->shared && sim_dice(2) &&
+		    t->bytes <= (VIA_PAGE_FRAGS_MAX - 1) * PAGE_SIZE;
 	/* Two of them may lie anywhere. */
 	if (sim_dice(2)) {
 		t->pieces = 2;
@@ -629,6 +632,32 @@ static bool tx_get_train(struct via_ether_nic *ether, struct via_ether_tx *tx,
 		t->piece[1].len = t->bytes - t->piece[0].len;
 	}
 	return true;
+}
+
+static bool tx_copy_train(struct via_ether_nic *ether, struct via_ether_train *t,
+			  struct via_ether_buf *buf)
+{
+	return !sim_alloc_fails();
+}
+
+/* What is read of the pages is read as the train leaves. */
+static void read_pages(struct frame *f, const struct via_ether_train *t)
+{
+	struct via_page_frags pages = t->pages;
+	u8 *to = f->data + ETH_HLEN + t->hdr;
+	u32 i, len, all = 0;
+
+	for (i = 0; i < pages.n; i++, all += len) {
+		len = pages.frag[i].len;
+		if (pages.frag[i].off + len > PAGE_SIZE || len > t->bytes - all)
+			sim_fail("%u bytes of pages, the train has %u",
+				 all + len, t->bytes);
+		memcpy(to + all, page_address(pages.frag[i].page) +
+				 pages.frag[i].off, len);
+	}
+	if (all != t->bytes)
+		sim_fail("%u bytes of pages, the train has %u", all, t->bytes);
+	via_page_frags_put(&pages);
 }
 
 static bool tx_put_train(struct via_ether_nic *ether, struct via_ether_tx *tx,
@@ -642,6 +671,8 @@ static bool tx_put_train(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	if (!sim_lock_mine(&nic->tx_lock.l))
 		sim_fail("tx_put_train() outside of a burst");
 	nic->room--;
+	if (t->shared)
+		read_pages(f, t);
 	check_flow(nic, f->data);
 	if (!ok)
 		nic->refused++;
@@ -667,6 +698,7 @@ static struct via_ether_ops ops = {
 	.tx_get_one = tx_get_one,
 	.tx_put_one = tx_put_one,
 	.tx_get_train = tx_get_train,
+	.tx_copy_train = tx_copy_train,
 	.tx_put_train = tx_put_train,
 };
 
