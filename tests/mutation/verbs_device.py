@@ -41,7 +41,7 @@ mutant("vr-fatal-none", "verbs/hook.c", "event.send",
        ("	default:\n		return VR_TODO_FATAL;", "	default:\n		return 0;"))
 mutant("vr-receive-key-none", "verbs/rq.c", "event.receive",
        "a receive with a wrong key is a fault of the device",
-       ("		todo |= VR_TODO_ACCESS;\n	todo |=", "		;\n	todo |="))
+       ("		todo |= VR_TODO_ACCESS;\n	vr_work_add", "		;\n	vr_work_add"))
 mutant("vr-overflow-untold", "verbs/cq.c", "event.overflow",
        "nobody hears that a completion queue is full",
        ("			queue_work(vr_dev_of(cq->ib.device)->wq, &cq->overflow);\n",
