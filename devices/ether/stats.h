@@ -22,6 +22,7 @@
 	C(TX_BUSY, "tx_busy") \
 	C(RX_TRAINS, "rx_trains") \
 	C(TX_TRAINS, "tx_trains") \
+	C(TX_ZEROCOPY, "tx_zerocopy") \
 	C(TX_DMA, "tx_dma_frames") \
 	D(BAD_VERSION, "drop_version") \
 	D(BAD_TYPE, "drop_type") \

@@ -95,6 +95,8 @@ enum sent via_train_end(struct burst *b, const struct via_ether_train *t,
 	via_ether_count_add(nic, TX_FRAMES, n);
 	via_ether_count_add(nic, TX_BYTES, n * t->hdr + t->bytes);
 	via_ether_count(nic, TX_TRAINS);
+	if (t->shared)
+		via_ether_count(nic, TX_ZEROCOPY);
 	via_trace_data(ev, type, flags, ev->snd.win.nxt, t->hdr + t->bytes);
 	b->room -= n;
 	via_work_charge(b->work, n - 1);

@@ -1561,6 +1561,17 @@ mutant("train-records", "devices/ether/proto/window.h", "sim", "",
        "what is sent again of a train is its first bytes",
        ("	for (; seq != end; seq++, r.offset += len) {\n",
         "	for (; seq != end; seq++) {\n"), sim="train")
+mutant("train-pages-joined", "kernel/memory.c", "sim", "",
+       "pieces of one page that a message names apart are sent as a row",
+       ("	    page_address(pages->frag[n - 1].page) + pages->frag[n - 1].off +\n"
+        "	    pages->frag[n - 1].len == at) {\n",
+        "	    at) {\n"), sim="train")
+mutant("train-pages-kept", "kernel/memory.c", "sim", "",
+       "pages that were sent are never free again",
+       ("	while (pages->n)\n		put_page(pages->frag[--pages->n].page);\n",
+        "	while (pages->n)\n		if (--pages->n)\n"
+        "			put_page(pages->frag[pages->n].page);\n"),
+       sim="train ledger")
 mutant("train-complete", TRAIN, "sim", "",
        "each frame of a train completes its message",
        ("			 kind & ~VIA_REC_LAST);\n",

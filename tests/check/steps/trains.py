@@ -11,8 +11,8 @@ from regress import pair
 from runner import Skipped, StepFailed
 
 WATCH = os.path.join(GUEST, "watch.py")
-COUNTS = ("tx_frames", "tx_trains", "rx_trains", "answers", "retransmits",
-          "retransmits_timed")
+COUNTS = ("tx_frames", "tx_trains", "tx_zerocopy", "rx_trains", "answers",
+          "retransmits", "retransmits_timed")
 
 
 def counted(node):
@@ -48,6 +48,10 @@ def whole(session, there, messages, what, options=""):
     did = stress(session, there, messages, options)
     need(did["tx_trains"] and did["rx_trains"] == did["tx_trains"] and
          bool(did["answers"]) == ("--reads" in options), what, did)
+    # From the program's pages, unless they are its own again too early.
+    copied = did["tx_trains"] - did["tx_zerocopy"]
+    need(not did["tx_zerocopy"] if "unreliable" in options else not copied,
+         f"copies, {what}", did)
 
 
 def frames(session, there, messages, what):
@@ -149,5 +153,6 @@ def bridged(session, messages):
                 continue
             node.sh(begin)
             did = stress(session, there, messages)
-            need(did["tx_trains"] and holds(did), f"behind {what}", did)
+            need(did["tx_trains"] and holds(did) and not did["tx_zerocopy"],
+                 f"behind {what}", did)
             node.sh(AGAIN)
