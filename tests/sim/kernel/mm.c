@@ -238,6 +238,11 @@ void free_page(unsigned long addr)
 		put_page(virt_to_page((void *)addr));
 }
 
+bool is_vmalloc_addr(const void *addr)
+{
+	return (uintptr_t)addr - (uintptr_t)arena >= ARENA_PAGES * PAGE_SIZE;
+}
+
 struct page *virt_to_page(const void *addr)
 {
 	u64 n = ((uintptr_t)addr - (uintptr_t)arena) / PAGE_SIZE;

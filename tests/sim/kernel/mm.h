@@ -77,7 +77,7 @@ void free_page(unsigned long addr);
 struct page *virt_to_page(const void *addr);
 #define compound_head(p)	(p)
 #define sendpage_ok(p)		((p)->refs > 0)
-#define is_vmalloc_addr(p)	((void)(p), false)
+bool is_vmalloc_addr(const void *addr);	/* no page of alloc_page() has it */
 #define offset_in_page(p)	((unsigned long)(p) & ~PAGE_MASK)
 #define page_address(p)		((p)->addr)
 #define page_to_phys(p)		((phys_addr_t)(uintptr_t)(p)->addr)
