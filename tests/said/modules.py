@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 # C(X, "name") of stats.h, via_stat(sink, "name", COUNTER("name", and the agent's list.
 COUNTERS = (r'^\t[CD]\(\w+, "(\w+)"\)', r'via_stat\(sink, "(\w+)",',
-            r'COUNTER\("(\w+)",', r'\[VR_\w+\]\.name\s*= "(\w+)"')
+            r'COUNTER\("(\w+)",', r'\[VR_[\w +]+\]\.name\s*= "(\w+)"')
 AGENT = r'names\[VIA_NIC_COUNTS\] = \{([^}]*)\}'
 REFERENCE = "docs/reference/counters.md"
 # Of a VI NIC, unlike those of ethtool and of verbs.
