@@ -428,7 +428,7 @@ IN_GUESTS = [
     row("verbs: network namespaces, {nic}", rdma_box.namespaces, "net",
         verbs=0),
     row("verbs: counters of queue pairs, {nic}", rdma_box.counters, "net",
-        stock=0, newest=0, verbs=0),
+        newest=0, verbs=0),
     row("verbs: mixed storage for {seconds} s, {loss} lost, {nic}",
         rdma_mixed.mixed, "net seconds loss", verbs=(0, 60, 0.002),
         verbs_hour=(0, 3600, 0.002)),
