@@ -269,38 +269,29 @@ bool via_kernel_mem_invalidate(struct via_vi *vi, u32 handle)
 }
 EXPORT_SYMBOL_GPL(via_kernel_mem_invalidate);
 
-/*
- * The memory that @seg names, locked; NULL: it may not be used so.  A queue lock is
- * held, so this is a read side of RCU.
- */
-static struct via_kernel_mem *via_kmem_lock(struct via_vi *vi,
-					    const struct via_seg *seg, u32 off,
-					    u32 len, u32 right)
+/* May so many bytes of a segment be used so?  m->lock held. */
+static bool via_kmem_good(const struct via_vi *vi, const struct via_kernel_mem *m,
+			  const struct via_seg *seg, u32 off, u32 len, u32 right)
 {
-	struct via_kernel_mem *m = via_kmem_find(vi->file, seg->handle);
-
-	if (unlikely(!m))
-		return NULL;
-	spin_lock(&m->lock);
-	if (likely(via_kmem_allows(vi, m, seg->handle, right) &&
-		   via_region_covers(&m->r, seg->addr + off, len)))
-		return m;
-	spin_unlock(&m->lock);
-	return NULL;
+	return via_kmem_allows(vi, m, seg->handle, right) &&
+	       via_region_covers(&m->r, seg->addr + off, len);
 }
 
+/* A queue lock is held, so this is a read side of RCU. */
 static bool via_kmem_use(struct via_vi *vi, const struct via_seg *seg, u32 off,
 			 u32 len, void *buf, u32 right)
 {
-	bool store = right & (VIA_RDMA_WRITE | VIA_KERNEL_MEM_STORE);
-	struct via_kernel_mem *m = via_kmem_lock(vi, seg, off, len, right);
+	bool ok, store = right & (VIA_RDMA_WRITE | VIA_KERNEL_MEM_STORE);
+	struct via_kernel_mem *m = via_kmem_find(vi->file, seg->handle);
 
 	if (unlikely(!m))
 		return false;
-	if (buf)
+	spin_lock(&m->lock);
+	ok = via_kmem_good(vi, m, seg, off, len, right);
+	if (likely(ok) && buf)
 		via_region_copy(&m->r, seg->addr + off, buf, len, store);
 	spin_unlock(&m->lock);
-	return true;
+	return ok;
 }
 
 /* Memory of the kernel, by its own address. */
@@ -370,10 +361,12 @@ bool via_kmem_pages(struct via_vi *vi, const struct via_seg *seg, u32 off, u32 l
 		return false;
 	if (!peer && seg->handle == VIA_KERNEL_MEM_ALL)
 		return via_kmem_pages_own(seg->addr + off, len, pages);
-	m = via_kmem_lock(vi, seg, off, len, right);
+	m = via_kmem_find(vi->file, seg->handle);
 	if (unlikely(!m))
 		return false;
-	ok = via_region_pages(&m->r, seg->addr + off, len, pages);
+	spin_lock(&m->lock);
+	ok = via_kmem_good(vi, m, seg, off, len, right) &&
+	     via_region_pages(&m->r, seg->addr + off, len, pages);
 	spin_unlock(&m->lock);
 	return ok;
 }
