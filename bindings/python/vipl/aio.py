@@ -14,7 +14,6 @@ Posts return futures of a Completion; those of one queue come in order.
 
 import asyncio
 import collections
-import time
 
 from . import core, errors
 from ._ffi import ffi, lib
@@ -202,19 +201,10 @@ class VI(core.VI):
         """As of core.VI."""
         here = core.Address(self.nic)
         there = core.Address(self.nic, host, disc)
-        end = time.monotonic() + timeout
-        refused = None
+        tries = core.Tries(timeout)
         while True:
-            left = core.milliseconds(max(end - time.monotonic(), 0.001))
-            call("VipExtConnectRequest", self.handle, here.c, there.c, left,
-                 ffi.NULL, 0)
-            try:
+            call("VipExtConnectRequest", self.handle, here.c, there.c,
+                 tries.left(), ffi.NULL, 0)
+            with tries:
                 return await self.nic.verdict(self)
-            except errors.NoMatch as error:
-                if time.monotonic() > end:
-                    raise
-                refused = error
-            except errors.Timeout as error:
-                # As of core.VI: an answer came before.
-                raise refused or error from None
             await asyncio.sleep(0.001)

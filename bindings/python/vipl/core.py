@@ -31,6 +31,31 @@ def milliseconds(seconds):
     return max(0, min(int(seconds * 1000 + 0.999), INFINITE - 1))
 
 
+class Tries:
+    """To connect, each within a `with`: NoMatch is raised when the time is over,
+    also where the last try was too short for another answer."""
+
+    def __init__(self, timeout):
+        self.end = None if timeout is None else time.monotonic() + timeout
+        self.refused = None
+
+    def left(self):
+        """Milliseconds for the next one."""
+        return milliseconds(None if self.end is None else
+                            max(self.end - time.monotonic(), 0.001))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, _):
+        if isinstance(error, errors.Timeout) and self.refused:
+            raise self.refused from None
+        if not isinstance(error, errors.NoMatch):
+            return False
+        self.refused = error
+        return self.end is None or time.monotonic() <= self.end
+
+
 def call(name, *args):
     """A call of the library that either succeeds or raises."""
     check(name, getattr(lib, name)(*args))
@@ -393,20 +418,11 @@ class VI(Object):
         self.live()
         here, there = Address(self.nic), Address(self.nic, host, disc)
         theirs = ffi.new("VIP_VI_ATTRIBUTES *")
-        end = None if timeout is None else time.monotonic() + timeout
-        refused = None
+        tries = Tries(timeout)
         while True:
-            left = None if end is None else max(end - time.monotonic(), 0.001)
-            try:
+            with tries:
                 return call("VipConnectRequest", self.handle, here.c, there.c,
-                            milliseconds(left), theirs)
-            except errors.NoMatch as error:
-                if end is not None and time.monotonic() > end:
-                    raise
-                refused = error
-            except errors.Timeout as error:
-                # The host did answer: only the last try was too short.
-                raise refused or error from None
+                            tries.left(), theirs)
             time.sleep(0.001)
 
     def peer(self, host, mine, theirs, timeout=5):
