@@ -76,7 +76,7 @@ bool via_netdev_takes_trains(const struct net_device *dev);
 struct sk_buff *via_netdev_train(struct via_pages *pages, struct sk_buff *skb,
 				 const struct via_ether_link *link,
 				 struct via_ether_train *t);
-/* Room for copies of a payload that was to be shared, @t->bytes.  BH off. */
+/* Room for copies of the payload, @t->bytes.  False: not enough memory.  BH off. */
 bool via_netdev_train_copies(struct via_pages *pages, struct sk_buff *skb,
 			     struct via_ether_train *t);
 /* The payload is these, whose references it takes. */

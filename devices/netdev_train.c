@@ -55,16 +55,17 @@ static bool ends_at_peer(struct net_device *dev)
  * field: where an administrator has set none, it is the driver's.  Interfaces behind
  * a bridge may not have more.
  */
-static u32 most_bytes(struct net_device *dev)
+static u32 most_bytes(struct net_device *dev, bool at_peer)
 {
 	u32 set = READ_ONCE(dev->gso_max_size);
 
-	return set == GSO_LEGACY_MAX_SIZE && ends_at_peer(dev) ?
+	return set == GSO_LEGACY_MAX_SIZE && at_peer ?
 	       READ_ONCE(dev->tso_max_size) : set;
 }
 
 /* How many bytes a train may have: whole frames, two at least; 0: none. */
-static u32 train_bytes(struct net_device *dev, const struct via_pages *pages,
+static u32 train_bytes(struct net_device *dev, bool at_peer,
+		       const struct via_pages *pages,
 		       const struct via_ether_train *t)
 {
 	/* The first of the program's pages may be the end of one. */
@@ -72,7 +73,7 @@ static u32 train_bytes(struct net_device *dev, const struct via_pages *pages,
 		   via_pages_row(pages, VIA_PAGES_BYTES) +
 		   (PIECES - 1) * VIA_PAGES_BYTES;
 	u32 head = ETH_HLEN + t->hdr, n;
-	u32 most = most_bytes(dev) - 1;
+	u32 most = most_bytes(dev, at_peer) - 1;
 
 	if (most < head)
 		return 0;
@@ -82,9 +83,8 @@ static u32 train_bytes(struct net_device *dev, const struct via_pages *pages,
 	return n < 2 ? 0 : min(t->bytes, n * t->seg);
 }
 
-/* Pages for the payload; false: there is not enough memory. */
-static bool take_pieces(struct via_pages *pages, struct sk_buff *skb,
-			struct via_ether_train *t)
+bool via_netdev_train_copies(struct via_pages *pages, struct sk_buff *skb,
+			     struct via_ether_train *t)
 {
 	u32 left = t->bytes, len;
 	u8 *data;
@@ -124,10 +124,12 @@ struct sk_buff *via_netdev_train(struct via_pages *pages, struct sk_buff *skb,
 {
 	struct net_device *dev = skb->dev;
 	struct skb_shared_info *info = skb_shinfo(skb);
+	bool at_peer = ends_at_peer(dev);
 
-	/* Where it would wait for a card, it might be read when nobody expects it. */
-	t->shared = t->shared && ends_at_peer(dev);
-	t->bytes = train_bytes(dev, pages, t);
+	/* Packets that wait for a card could be read long after the connection's end. */
+	t->shared = t->shared && at_peer;
+	t->pieces = 0;
+	t->bytes = train_bytes(dev, at_peer, pages, t);
 	via_ethernet_begin(skb->data, link, t->hdr + t->bytes);
 	__skb_put(skb, ETH_HLEN + t->hdr);
 	/* skb_gso_validate_mac_len() adds SCTP's header: it ends where VIA's do. */
@@ -139,17 +141,11 @@ struct sk_buff *via_netdev_train(struct via_pages *pages, struct sk_buff *skb,
 	info->gso_segs = DIV_ROUND_UP(t->bytes, t->seg);
 	/* Asked before it is longer than IP's packets may be. */
 	if (!t->bytes || !goes_whole(skb) ||
-	    (!t->shared && !take_pieces(pages, skb, t))) {
+	    (!t->shared && !via_netdev_train_copies(pages, skb, t))) {
 		kfree_skb(skb);
 		return NULL;
 	}
 	return skb;
-}
-
-bool via_netdev_train_copies(struct via_pages *pages, struct sk_buff *skb,
-			     struct via_ether_train *t)
-{
-	return take_pieces(pages, skb, t);
 }
 
 void via_netdev_train_pages(struct sk_buff *skb,
@@ -157,15 +153,10 @@ void via_netdev_train_pages(struct sk_buff *skb,
 {
 	u32 i;
 
-	for (i = 0; i < pages->n; i++) {
-		u32 len = pages->frag[i].len;
-
-		skb_fill_page_desc(skb, i, pages->frag[i].page,
-				   pages->frag[i].off, len);
-		skb->len += len;
-		skb->data_len += len;
-		skb->truesize += len;
-	}
+	for (i = 0; i < pages->n; i++)
+		skb_add_rx_frag(skb, i, pages->frag[i].page,
+				pages->frag[i].off, pages->frag[i].len,
+				pages->frag[i].len);
 	/* Who changes bytes of the packet makes a copy first. */
 	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 }

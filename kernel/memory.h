@@ -137,7 +137,7 @@ static inline void *via_region_addr(const struct via_region *r, u64 addr,
 
 /*
  * Add a piece of a page, with a reference, behind the last one or to it.  False: there
- * are too many, or nobody may keep that page.
+ * are too many, or the page cannot be held by a reference.
  */
 bool via_page_frags_add(struct via_page_frags *pages, struct page *page, u32 off,
 			u32 len);

@@ -138,9 +138,6 @@ static u32 gather_train(struct via_vi *vi, struct via_desc *d, u32 off,
 {
 	u32 status = 0, i;
 
-	if (t->shared)
-		return 0;
-
 	for (i = 0; i < t->pieces && !status; i++) {
 		status = via_gather(vi, d, off, t->piece[i].len,
 				    t->piece[i].data);

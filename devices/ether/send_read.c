@@ -258,7 +258,7 @@ static bool fetch_train(struct via_vi *vi, const struct via_read_answer *a,
 {
 	u32 i;
 
-	for (i = 0; !t->shared && i < t->pieces; i++) {
+	for (i = 0; i < t->pieces; i++) {
 		if (via_read_fetch(vi, a->rhandle, a->raddr + off,
 				   t->piece[i].data, t->piece[i].len))
 			return false;

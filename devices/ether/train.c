@@ -53,7 +53,7 @@ bool via_train_begin(struct burst *b, struct via_ether_train *t, u32 left,
 		return false;
 	/*
 	 * The bytes are the program's when it hears that they were sent: at a reliable
-	 * level when they have arrived.  What was sent again is copied.
+	 * level when they have arrived.  Retransmissions are copies.
 	 */
 	t->shared = nic->ops->tx_copy_train && b->ev->conn.reliable;
 	b->single = !nic->ops->tx_get_train(nic, &b->tx, &b->ev->peer->link, t,

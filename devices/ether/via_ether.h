@@ -85,7 +85,7 @@ struct via_ether_buf {
  * @plain:	the message has no immediate data
  * @bytes:	of payload of all, more than @seg; lowered to what there is room for,
  *		then a multiple of @seg
- * @pieces:	how many of @piece there are
+ * @pieces:	how many of @piece there are; none with @shared
  * @piece:	where they go, in a row
  * @alone:	the NIC module's, between tx_get_train() and tx_put_train()
  * @shared:	the payload may go as the pages that it lies in; cleared by

@@ -592,6 +592,20 @@ static void tx_put_one(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	tx_end(ether, tx);
 }
 
+static void give_pieces(struct via_ether_train *t, struct via_ether_buf *buf)
+{
+	t->piece[0].data = buf->data + t->hdr;
+	t->piece[0].len = t->bytes;
+	t->pieces = 1;
+	/* Two of them may lie anywhere. */
+	if (sim_dice(2)) {
+		t->pieces = 2;
+		t->piece[0].len = 1 + sim_dice(t->bytes - 1);
+		t->piece[1].data = t->piece[0].data + t->piece[0].len;
+		t->piece[1].len = t->bytes - t->piece[0].len;
+	}
+}
+
 static bool tx_get_train(struct via_ether_nic *ether, struct via_ether_tx *tx,
 			 const struct via_ether_link *link,
 			 struct via_ether_train *t, struct via_ether_buf *buf)
@@ -618,29 +632,25 @@ static bool tx_get_train(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	f->len = ETH_HLEN + t->hdr + t->bytes;
 	buf->data = via_ethernet_begin(f->data, link, t->hdr + t->bytes);
 	buf->priv = f;
-	t->piece[0].data = buf->data + t->hdr;
-	t->piece[0].len = t->bytes;
-	t->pieces = 1;
+	t->pieces = 0;
 	/* The program's pages, as many as a frame may have; their bytes come last. */
 	t->shared = t->shared && sim_dice(2) &&
 		    t->bytes <= (VIA_PAGE_FRAGS_MAX - 1) * PAGE_SIZE;
-	/* Two of them may lie anywhere. */
-	if (sim_dice(2)) {
-		t->pieces = 2;
-		t->piece[0].len = 1 + sim_dice(t->bytes - 1);
-		t->piece[1].data = t->piece[0].data + t->piece[0].len;
-		t->piece[1].len = t->bytes - t->piece[0].len;
-	}
+	if (!t->shared)
+		give_pieces(t, buf);
 	return true;
 }
 
 static bool tx_copy_train(struct via_ether_nic *ether, struct via_ether_train *t,
 			  struct via_ether_buf *buf)
 {
-	return !sim_alloc_fails();
+	if (sim_alloc_fails())
+		return false;
+	give_pieces(t, buf);
+	return true;
 }
 
-/* What is read of the pages is read as the train leaves. */
+/* The pages are read when the train leaves. */
 static void read_pages(struct frame *f, const struct via_ether_train *t)
 {
 	struct via_page_frags pages = t->pages;
