@@ -358,7 +358,7 @@ static int vr_qp_init(struct vr_qp *qp, struct ib_qp_init_attr *attr,
 	cap->max_send_wr = roundup_pow_of_two(max(1u, cap->max_send_wr));
 	cap->max_recv_wr = attr->srq ? 0 :
 		roundup_pow_of_two(max(1u, cap->max_recv_wr));
-	/* A consumer in the kernel goes by what it was given, so gets all. */
+	/* The RDMA core makes lists as long as the QP takes, not as was asked for. */
 	cap->max_send_sge = udata ? SIW_MAX_SGE : VR_KERNEL_SGES;
 	cap->max_recv_sge = SIW_MAX_SGE;
 	cap->max_inline_data = SIW_MAX_INLINE;
@@ -449,8 +449,8 @@ int vr_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 	resp.qp_id = number;
 	ret = udata ? ib_copy_to_udata(udata, &resp, sizeof(resp)) : 0;
 	if (!ret) {
-		/* Found by others from now on.  The place is there: no memory. */
 		vr_stat_begin(&qp->stat);
+		/* Found by others from now on.  The place is there: no memory. */
 		xa_store(&qp->dev->qps, number, qp, GFP_KERNEL);
 		return 0;
 	}

@@ -32,13 +32,6 @@
 
 #define VR_NO_OPCODE	SIW_NUM_OPCODES
 
-/* A consumer in the kernel may post more segments than the ABI's ring holds. */
-static int vr_sq_init_kernel(struct vr_sq *sq, u32 entries)
-{
-	sq->sges = kvcalloc(entries, sizeof(*sq->sges), GFP_KERNEL);
-	return sq->sges ? 0 : -ENOMEM;
-}
-
 int vr_sq_init(struct vr_sq *sq, u32 entries, struct ib_udata *udata, u64 *key)
 {
 	int ret = 0;
@@ -49,8 +42,11 @@ int vr_sq_init(struct vr_sq *sq, u32 entries, struct ib_udata *udata, u64 *key)
 	sq->wrs = kvcalloc(sq->copies + 1, sizeof(*sq->wrs), GFP_KERNEL);
 	if (!sq->wrs)
 		return -ENOMEM;
-	if (!udata)
-		ret = vr_sq_init_kernel(sq, entries);
+	/* A consumer in the kernel may post more segments than the ABI's ring holds. */
+	if (!udata) {
+		sq->sges = kvcalloc(entries, sizeof(*sq->sges), GFP_KERNEL);
+		ret = sq->sges ? 0 : -ENOMEM;
+	}
 	if (!ret)
 		ret = vr_buf_alloc(&sq->buf, entries * sizeof(*sq->ring), udata,
 				   key);

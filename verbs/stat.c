@@ -4,11 +4,12 @@
  *
  *  1. A queue counts its own work, under its queue lock.  No counter is shared by
  *     queues, so that counting costs two additions.
- *  2. A QP's work belongs to the counter that it is bound to, or to the device.  What
- *     it did before it was bound stays where it was: vr_stat_settle() adds up what is
- *     new, and remembers up to where.
- *  3. A device's values are without those of bound QPs: the RDMA core adds them, and
- *     those of counters that are no more.  So both have the same list of values.
+ *  2. A QP's work belongs to the counter that it is bound to, or to the device.
+ *     vr_stat_settle() adds the work since the last time to one of them, so that
+ *     binding moves no earlier work.
+ *  3. Work of bound QPs is not in the device's values: the RDMA core adds the values
+ *     of its counters, also of those that have ended.  It adds them by their place, so
+ *     both have the same list of values.
  */
 
 #include <linux/slab.h>
