@@ -141,13 +141,12 @@ def bridged(session, messages):
     """Through a bridge: the stack makes frames of them where it must."""
     node = session.lab.nodes[0]
     node.sh("modprobe -qa sch_tbf sch_netem; true")
-    debug = session.lab.kernel.name.startswith("debug")
     with pair(session) as bridge:
         if not bridge:
             raise Skipped("this kernel has no bridges")
         there = node.sh("cat /sys/class/net/vb/address").out.strip()
         for what, (begin, holds) in BEHIND.items():
-            if "qdisc" in begin and debug:
+            if "qdisc" in begin and session.lab.debug:
                 session.check.note(f"not behind {what}: "
                                    "this kernel has no such qdisc")
                 continue

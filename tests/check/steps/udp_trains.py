@@ -191,7 +191,6 @@ def stepping(session, family):
     inside = "ip netns exec b "
     legacy = inside + tables(family, "legacy")
     rule = " -{} INPUT -p udp --dport 13879 -j ACCEPT"
-    debug = session.lab.kernel.name.startswith("debug")
     with pair(session, family) as node:
         node.sh("modprobe -qa iptable_filter ip6table_filter")
         node.sh(legacy + rule.format("I"))
@@ -199,7 +198,7 @@ def stepping(session, family):
         # The table's hooks go with its module.
         node.sh(legacy + rule.format("D") +
                 "; rmmod iptable_filter ip6table_filter")
-        if node.run("modprobe -q xfrm_user").rc and debug:
+        if node.run("modprobe -q xfrm_user").rc and session.lab.debug:
             session.check.note("not behind IPsec: this kernel has none")
         else:
             node.sh(f"{inside}ip xfrm policy add src {here} dst {there} dir "
