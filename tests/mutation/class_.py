@@ -873,6 +873,10 @@ mutant("read-done-early", "devices/ether/ack.c", "wire", "read.many order.fifo",
 # Timers.
 TIMER = "devices/ether/timer.c"
 BEAT = "devices/ether/keepalive.c"
+mutant("first-timeouts-doubled", RTO, "unit", "rto",
+       "one of many hosts that begin at once waits while the others send",
+       ("		doublings -= min(doublings, VIA_RTO_LINEAR);\n", ""),
+       sim="share time")
 mutant("timeouts-alone", RTO, "unit", "rto",
        "a wire that is away for five seconds breaks the connections on it",
        ("	return r->retries >= now->tries &&\n"

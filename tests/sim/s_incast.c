@@ -96,7 +96,7 @@ static void crowd(u32 hosts, u32 messages, u32 bytes, u32 queue, bool fair)
 
 static void incast(void)
 {
-	crowd(HOSTS, 2000, 8192, 16 + sim_dice(100), true);
+	crowd(HOSTS, 1000, 8192, 16 + sim_dice(100), true);
 }
 
 /* Not one frame of each host has room. */
@@ -114,7 +114,7 @@ static void few(void)
 SIM_SCENARIO(incast, .name = "incast", .run = incast, .runs = 1,
 	     .max_vi = 128, .coarse = true,
 	     .what = "64 hosts send to one through a port with a small queue")
-SIM_SCENARIO(incast_narrow, .name = "incast-narrow", .run = narrow, .runs = 1,
+SIM_SCENARIO(incast_narrow, .name = "incast-narrow", .run = narrow, .runs = 12,
 	     .max_vi = 128, .coarse = true,
 	     .what = "32 hosts send to one through a port with room for 16 to 31 frames")
 SIM_SCENARIO(incast_few, .name = "incast-few", .run = few, .runs = 20,

@@ -32,14 +32,17 @@ u64 via_rto_ns(const struct via_rto *r, const struct via_rto_path *path)
 {
 	u32 rtt = max(path->srtt, path->net);
 	u64 us = path->srtt + path->delay + max(2 * rtt, path->delay);
+	u32 doublings = r->retries;
 
 	us = max_t(u64, us, path->rto);
 	/* Not known yet: the first one costs one frame, and comes early. */
-	if (unlikely(!path->srtt))
+	if (unlikely(!path->srtt)) {
 		us = max_t(u64, us / (r->retries ? 2 : 4), path->least);
+		doublings -= min(doublings, VIA_RTO_LINEAR);
+	}
 	if (unlikely(!path->reliable))
 		us += 2 * VIA_SAMPLE_LAZY_NS / NS_PER_US;
-	us <<= min(r->retries + r->backoff, 20u);
+	us <<= min(doublings + r->backoff, 20u);
 	return min_t(u64, us, path->most) * NS_PER_US;
 }
 

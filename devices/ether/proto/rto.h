@@ -21,6 +21,11 @@
 #include "../../../core/portable.h"
 
 #define VIA_RTO_BACKOFF	10u		/* doublings of a timeout that stay */
+/*
+ * Timeouts of equal length after the first, until a round trip is known: where
+ * many hosts begin at once, one that doubled has a quarter of the others' bytes.
+ */
+#define VIA_RTO_LINEAR	2u
 #define VIA_RTO_LATE_NS	100000u		/* an alarm that is late, at least */
 
 /* What the expiry of @due means. */

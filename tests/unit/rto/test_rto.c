@@ -63,6 +63,10 @@ static void how_long(void)
 	p.rto = 20000;
 	CU_ASSERT_EQUAL(via_rto_ns(&r, &p), 5 * MS);
 	r.retries = 1;
+	CU_ASSERT_EQUAL(via_rto_ns(&r, &p), 10 * MS);
+	r.retries = 2;
+	CU_ASSERT_EQUAL(via_rto_ns(&r, &p), 10 * MS);
+	r.retries = 3;
 	CU_ASSERT_EQUAL(via_rto_ns(&r, &p), 20 * MS);
 	r.retries = 0;
 	p.rto = 100;
