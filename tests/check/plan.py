@@ -460,6 +460,8 @@ IN_GUESTS = [
         verbs=[(0, "via", 2000), (0, "tcp", 300)]),
     row("verbs: {amount} files on a disk by SRP, {nic}", rdma_srp.files,
         "net kind amount", verbs=(0, "via", 2000)),
+    row("verbs: {amount} files on a disk by SRP, shared receives, {nic}",
+        rdma_srp.files, "net kind amount shared", verbs=(0, "via", 300, True)),
     row("verbs: a disk by {kind} over two paths, {how} goes",
         rdma_paths.paths, "kind how",
         verbs_paths=(list(rdma_paths.KINDS), rdma_paths.TROUBLES)),

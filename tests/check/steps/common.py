@@ -125,6 +125,22 @@ def small(session):
         session.prepare(node)
 
 
+@contextlib.contextmanager
+def complaining(pattern, *nodes):
+    """Such lines of these nodes' kernels are no failure here."""
+    pattern = re.compile(pattern)
+    for node in nodes:
+        node.klog.scan()
+        node.klog.allowed.append(pattern)
+    try:
+        yield
+    finally:
+        for node in nodes:
+            node.sh("true")
+            node.klog.scan()
+            node.klog.allowed.remove(pattern)
+
+
 GROUP = "/sys/fs/cgroup/via"
 
 

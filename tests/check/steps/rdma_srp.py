@@ -5,6 +5,7 @@ verbs device."""
 import contextlib
 import os
 
+from common import complaining
 from labkit.base import ROOT
 from labkit.iscsi import LIO, SEEN
 from rdma import LIMIT, device, disk_of
@@ -46,11 +47,25 @@ def added(session, dev, net, names):
     session.wait_until(one, f"! {SEEN}", "the disk outlives its end")
 
 
-def files(session, net, kind, amount):
-    """See on_a_disk()."""
-    one = session.lab.nodes[0]
-    with device(session, kind, net, pooled=True) as dev:
+SHARE = """
+cd /sys/kernel/config/target/srpt/0x*/0x*
+echo 0 >enable; echo 1 >attrib/use_srq; echo 1 >enable
+rdma resource show srq | grep @
+"""
+# The target gives back a cache that queue pairs with shared receives do not have,
+# since 6.12 and in what Debian has of that in 6.1.
+NO_CACHE = "srpt_cache_put|Call Trace:"
+
+
+def files(session, net, kind, amount, shared=False):
+    """See on_a_disk(); `shared`: the target's queue pairs share their
+    receives."""
+    one, two = session.lab.nodes
+    allowed = complaining(NO_CACHE, two) if shared else contextlib.nullcontext()
+    with allowed, device(session, kind, net, pooled=True) as dev:
         with served(session, dev, amount) as (disk, names):
+            if shared:
+                two.sh(SHARE.replace("@", dev), 60)
             one.sh("modprobe -a ib_srp sd_mod ext4", 60)
             on_a_disk(session, kind, net, amount, disk,
                       lambda: added(session, dev, net, names))

@@ -2,13 +2,12 @@
 """Very much of everything, and where memory is short.  Amounts are
 arguments; each function returns what it did."""
 
-import contextlib
 import os
 import re
 
 from balance import balanced
-from common import (STRESS, control_group, device_of, jobs, peer, serving,
-                    within)
+from common import (STRESS, complaining, control_group, device_of, jobs, peer,
+                    serving, within)
 from conform import conform_wire
 from labkit.base import BUILD
 from runner import StepFailed
@@ -122,22 +121,10 @@ def many_regions(session, count, processes=1, vis=0, seed=1):
 
 # Memory that is short
 
-@contextlib.contextmanager
 def killing(*nodes):
     """The kernel's killer may speak here: its list of calls is no defect,
     while any BUG or WARNING stays one."""
-    patterns = [re.compile(r"Call Trace:|Out of memory: Killed")]
-    for node in nodes:
-        node.klog.scan()
-        node.klog.allowed += patterns
-    try:
-        yield
-    finally:
-        for node in nodes:
-            node.sh("true")
-            node.klog.scan()
-            for pattern in patterns:
-                node.klog.allowed.remove(pattern)
+    return complaining("Call Trace:|Out of memory: Killed", *nodes)
 
 
 def squeeze(session, folder, mib, rounds):
