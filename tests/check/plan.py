@@ -45,6 +45,7 @@ import rdma_own
 import rdma_paths
 import rdma_roce
 import rdma_srp
+import rdma_veth
 import registers
 import regress
 import rights
@@ -447,6 +448,8 @@ IN_GUESTS = [
         stock=(0, "via", "a disk", 8, 1),
         verbs=(0, ["via", "tcp"], ["a disk", "a file"], 32, 5),
         rxe=(0, "rxe", ["a disk", "a file"], 32, 5)),
+    row("verbs: {what} by NVMe over veth, {depth} in flight", rdma_veth.nvme,
+        "what depth", verbs=(["a disk", "a file"], 32)),
     row("verbs: NVMe with shared receives, {depth} in flight, {nic}",
         rdma.nvme_shared, "net depth connects", verbs=(0, 32, 3)),
     row("verbs: {files} files by NFS over {kind}, {nic}", rdma_nfs.tree,
