@@ -359,8 +359,7 @@ static noinline enum sent send_lost(struct burst *b)
 			return SENT_BROKEN;
 		}
 		odd = rec->kind & VIA_REC_ANSWER || via_ether_is_read(d);
-		/* The first timeout sends the tail. */
-		flags = ev->rto.retries == 1 ? VIA_WIRE_PROBE : VIA_WIRE_ACK_NOW;
+		flags = ev->rto.probing ? VIA_WIRE_PROBE : VIA_WIRE_ACK_NOW;
 		if (unlikely(odd))
 			r = via_ether_resend_read(b, seq, flags);
 		else

@@ -877,6 +877,10 @@ mutant("first-timeouts-doubled", RTO, "unit", "rto",
        "one of many hosts that begin at once waits while the others send",
        ("		doublings -= min(doublings, VIA_RTO_LINEAR);\n", ""),
        sim="share time")
+mutant("unknown-way-lost", RTO, "unit", "rto",
+       "the first frames on a way of 20 ms are taken for lost",
+       ("	u32 probes = path->srtt ? 1 : 1 + VIA_RTO_LINEAR;\n",
+        "	u32 probes = 1;\n"), sim="time")
 mutant("timeouts-alone", RTO, "unit", "rto",
        "a wire that is away for five seconds breaks the connections on it",
        ("	return r->retries >= now->tries &&\n"
@@ -1011,8 +1015,8 @@ mutant("first-for-ever", TIMER, "sim", "",
         "	(void)next;\n"), sim="time")
 mutant("probe-unmarked", "devices/ether/send.c", "sim", "",
        "a tail probe is like any frame that is sent again",
-       ("		flags = ev->rto.retries == 1 ? VIA_WIRE_PROBE : "
-        "VIA_WIRE_ACK_NOW;\n", "		flags = VIA_WIRE_ACK_NOW;\n"),
+       ("		flags = ev->rto.probing ? VIA_WIRE_PROBE : VIA_WIRE_ACK_NOW;\n",
+        "		flags = VIA_WIRE_ACK_NOW;\n"),
        sim="time")
 mutant("closed-window-asks", "devices/ether/burst.h", "sim", "",
        "in bulk the last frame of a window has an acknowledgement of its own",

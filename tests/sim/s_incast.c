@@ -102,7 +102,7 @@ static void incast(void)
 /* Not one frame of each host has room. */
 static void narrow(void)
 {
-	crowd(HOSTS / 2, 1000, 8192, 16 + sim_dice(16), true);
+	crowd(HOSTS / 2, 1500, 8192, 16 + sim_dice(16), true);
 }
 
 /* The same with turns anywhere. */

@@ -13,6 +13,7 @@ void via_rto_init(struct via_rto *r, u32 seq, unsigned long tick)
 	r->retries = 0;
 	r->backoff = 0;
 	r->spent = 0;
+	r->probing = false;
 	r->again = seq;
 	r->spurious = false;
 }
@@ -96,21 +97,26 @@ static bool is_peer_unanswering(const struct via_rto *r,
 }
 
 static enum via_rto_act timed_out(struct via_rto *r,
-				  const struct via_rto_now *now, bool reliable)
+				  const struct via_rto_now *now,
+				  const struct via_rto_path *path)
 {
+	/* Unknown as it is, the round trip may be longer than all of these. */
+	u32 probes = path->srtt ? 1 : 1 + VIA_RTO_LINEAR;
+
 	if (!r->retries) {
 		r->stuck = now->tick;
 		r->black_hole = false;
 	}
-	if (reliable && is_peer_unanswering(r, now))
+	if (path->reliable && is_peer_unanswering(r, now))
 		return VIA_RTO_GIVE_UP;
 	r->retries++;
 	r->again = now->nxt;
-	if (unlikely(!reliable)) {
+	if (unlikely(!path->reliable)) {
 		r->retries = min(r->retries, VIA_RTO_BACKOFF);
 		return VIA_RTO_FORGET;
 	}
-	if (r->retries == 1)
+	r->probing = r->retries <= probes;
+	if (r->probing)
 		return VIA_RTO_PROBE;
 	r->timing = false;
 	return VIA_RTO_AGAIN;
@@ -137,7 +143,7 @@ enum via_rto_act via_rto_expired(struct via_rto *r,
 		return VIA_RTO_NOTHING;
 	}
 	r->excused = false;
-	return timed_out(r, now, path->reliable);
+	return timed_out(r, now, path);
 }
 
 void via_rto_rearm(struct via_rto *r, u32 una, u32 nxt, u64 now, u64 timeout)
@@ -161,6 +167,7 @@ void via_rto_recovered(struct via_rto *r)
 {
 	r->spent = r->retries;
 	r->retries = 0;
+	r->probing = false;
 	if (r->spurious)
 		slow_peer(r);
 	r->spurious = false;

@@ -22,8 +22,9 @@
 
 #define VIA_RTO_BACKOFF	10u		/* doublings of a timeout that stay */
 /*
- * Timeouts of equal length after the first, until a round trip is known: where
- * many hosts begin at once, one that doubled has a quarter of the others' bytes.
+ * Timeouts of equal length after the first, with a probe each, until a round trip
+ * is known: where many hosts begin at once, one that doubled from the first on
+ * had a quarter of the others' bytes after 200 ms.
  */
 #define VIA_RTO_LINEAR	2u
 #define VIA_RTO_LATE_NS	100000u		/* an alarm that is late, at least */
@@ -31,7 +32,7 @@
 /* What the expiry of @due means. */
 enum via_rto_act {
 	VIA_RTO_NOTHING,	/* no timeout */
-	VIA_RTO_PROBE,		/* the first timeout: send the last frame again */
+	VIA_RTO_PROBE,		/* one of the first: send the last frame again */
 	VIA_RTO_AGAIN,		/* a later one: send all of them again */
 	VIA_RTO_FORGET,		/* Unreliable: the frames are not in flight any more */
 	VIA_RTO_GIVE_UP,	/* the peer does not answer: the connection ends */
@@ -43,6 +44,7 @@ enum via_rto_act {
  * @backoff:	doublings of the timeout that last until a frame is timed
  * @spent:	@retries until the peer answered
  * @again:	nxt at the last timeout: frames before it were sent again
+ * @probing:	the last of @retries was a probe; false with @retries 0
  * @spurious:	one of them came twice, while the peer had not answered
  * @news:	a frame has arrived beyond a hole since the last sample
  * @excused:	the alarm was late and waits once more
@@ -61,6 +63,7 @@ struct via_rto {
 	u32 backoff;
 	u32 spent;
 	u32 again;
+	bool probing;
 	bool spurious;
 	bool news;
 	bool excused;

@@ -141,6 +141,28 @@ static void probe_then_all(void)
 	CU_ASSERT_EQUAL(via_rto_ns(&r, &path), 250 * US);
 }
 
+/* A way that is not known may be longer than the first timeouts. */
+static void probes_the_unknown(void)
+{
+	struct via_rto_path known = path;
+	struct via_rto_now now = at(0);
+	struct via_rto r = start();
+	u32 i;
+
+	path.srtt = 0;
+	for (i = 0; i < 1 + VIA_RTO_LINEAR; i++) {
+		CU_ASSERT_EQUAL(expire(&r, &now), VIA_RTO_PROBE);
+		CU_ASSERT(r.probing);
+	}
+	CU_ASSERT_EQUAL(expire(&r, &now), VIA_RTO_AGAIN);
+	CU_ASSERT(!r.probing);
+	path = known;
+	via_rto_recovered(&r);
+	CU_ASSERT_EQUAL(expire(&r, &now), VIA_RTO_PROBE);
+	via_rto_recovered(&r);
+	CU_ASSERT(!r.probing);
+}
+
 static void gives_up(void)
 {
 	struct via_rto_now now = at(0);
@@ -308,6 +330,7 @@ UNIT_MAIN("rto",
 	  { "how long a timeout is", how_long },
 	  { "progress puts it off", progress_puts_off },
 	  { "a probe, then all frames", probe_then_all },
+	  { "an unknown way is probed three times", probes_the_unknown },
 	  { "a peer is given up by retries and time", gives_up },
 	  { "a late alarm is excused once", late_alarm_is_excused_once },
 	  { "Unreliable forgets", unreliable_forgets },
