@@ -13,6 +13,7 @@ import checksum
 import configure
 import conform
 import containers
+import crowd
 import death
 import dsm
 import early
@@ -120,6 +121,8 @@ CHECK = [
     boot("check", BESIDE, "mixed", "6.1", 1, "i82559er rtl8139 igb", **MIXED,
          **UNMITIGATED),
     here("check", "tools"), here("full", "full_tools", "tools"),
+    boot("full", PLAIN + ", 4 GiB", "large", "6.1", 2, "e1000",
+         mem=4096),
     boot("full", "lab guests", "lab_guests", "6.1", 1, "e1000 tulip",
          modules=False),
 ]
@@ -722,6 +725,8 @@ DEATH = [
     row("{count:,} VIs at once", scale.many_vis, "net count rounds",
         stock=(2, 500, 1), all=(2, 1000, 1), all_debug=(None, 50, 1),
         much=(0, some(1000), 5)),
+    row("{count:,} VIs at once, their owner killed", crowd.killed,
+        "net count", large=(0, 50000)),
     row("regions by the thousand", scale.many_regions, "count processes vis",
         stock=(5000, 2, 100)),
     row("{count:,} regions", scale.many_regions, "count processes vis seed",

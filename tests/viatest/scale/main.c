@@ -33,6 +33,7 @@ static const struct option_row options[] = {
 	NUMBER("-c", "N", "CQs (4)", scale_args.cqs),
 	NUMBER("-v", "N", "VIs", scale_args.vis),
 	NUMBER("-s", "N", "seconds or rounds", args.seconds),
+	FLAG("-w", "vis: wait to be killed, connected", scale_args.waits),
 	NUMBER("-l", "N", "ms that are too long (30000)", args.limit),
 	SEED("-S", "seed (1)"),
 	{ 0 },

@@ -24,6 +24,7 @@
 extern struct scale_args {
 	uint32_t cqs;
 	uint32_t vis;			/* regions: VIs that stand by */
+	bool waits;			/* vis: connected, to be killed */
 } scale_args;
 
 /* Whether an operation finds more than the one before it, or less. */

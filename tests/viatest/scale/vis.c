@@ -3,6 +3,7 @@
 #include "scale.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define RX	2u
 #define BYTES	256u
@@ -260,6 +261,11 @@ int run_vis(void)
 	}
 	printf("messages %u per_s %.0f\n", 2 * rounds * args.count,
 	       2e9 * rounds * args.count / (now_ns() - start));
+	if (scale_args.waits) {
+		printf("wrong %u\nwaits\n", all.wrong);
+		fflush(stdout);
+		pause();
+	}
 	destroy();
 	report_times("destroy", all.times, args.count, MANY_FIRST);
 	printf("wrong %u\n", all.wrong);
