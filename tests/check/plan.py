@@ -650,7 +650,7 @@ PROGRAMS = [
 # Hostile and bad wires.
 WIRES = [
     row("{amount} frames thrown, {nic}", frames.frames, "net amount seed",
-        stock=(2, 30000, 1), all=(2, 100000, 1), all_debug=(4, 6000, 1),
+        stock=(2, 60000, 1), all=(2, 100000, 1), all_debug=(4, 6000, 1),
         wire=[(0, some(5000000), seed()), (1, some(5000000), seed(1))],
         wire_debug=(0, some(200000), seed(2)),
         native_wire=(0, some(300000), seed(5)),
@@ -815,7 +815,7 @@ BY_NATIVE = [
         newest=(0, "send*,rdma*")),
     row("native {nic}: {messages} messages, bad wire",
         native.bound(transfer.reliability), "net messages", needs=LAST,
-        debug=(0, 300), newest=(0, 5000)),
+        newest=(0, 5000), all_debug=(0, 600)),
     row("native e1000: everything at once", native.bound(native_harm.churn),
         "seconds", needs=LAST, debug=10),
     row("native e1000: unplugged under load",

@@ -108,5 +108,7 @@ def mixed(session, net, seconds, loss):
     if failed or not lost:
         raise StepFailed(f"{[job.all[-200:] for job in failed]}, {lost} "
                          "frames lost")
-    session.check.note(f"{count} troubles, {rounds(running)} rounds of "
-                       f"{SIZE} MiB, {lost} frames lost")
+    done = {"troubles": count, f"rounds of {SIZE} MiB": sum(rounds(running)),
+            "frames lost": lost}
+    session.check.note(", ".join(f"{n} {what}" for what, n in done.items()))
+    return done
