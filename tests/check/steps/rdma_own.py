@@ -77,9 +77,10 @@ def hostile(session, net, kind, calls, seed=None):
     beside an honest program, on one machine; nothing is left of it."""
     needed(FUZZ)
     seed = random.getrandbits(32) if seed is None else seed
-    with device(session, kind, net):
+    with device(session, kind, net) as dev:
+        where = f"{dev}#0" if kind == "via_roce" else f"10.{net}.0.1"
         result = session.run(session.lab.nodes[0],
-                             f"{FUZZ} {seed} {calls} 10.{net}.0.1",
+                             f"{FUZZ} {seed} {calls} '{where}'",
                              (120 + calls // 10) * session.slow)
     found = re.search(r"(\d+) calls in (\d+) rounds", result.out)
     if not found:

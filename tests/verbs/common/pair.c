@@ -89,16 +89,46 @@ static bool addressed(struct pair *p, int which, const char *address)
 	return true;
 }
 
-bool pair_open(struct pair *p, const char *near, const char *far,
-	       const struct queues *q, uint64_t mem)
+/* Each has queues, whose number the other is told. */
+static bool by_number(struct pair *p, const char *address[2],
+		      const struct queues *q)
+{
+	struct order meet[2] = { };
+	struct answer a;
+
+	for (int i = 0; i < 2; i++) {
+		struct order resolve = { .op = OP_RESOLVE };
+		struct order make = { .op = OP_QUEUES, .queues = *q };
+
+		snprintf(resolve.address, sizeof(resolve.address), "%s",
+			 address[i]);
+		if (!ask(p, i, &resolve, &a, "a place"))
+			return false;
+		p->conn[i] = a.n;
+		make.conn = a.n;
+		if ((q->srq && !shared(p, i, q)) ||
+		    !ask(p, i, &make, &a, "a queue pair"))
+			return false;
+		meet[!i] = (struct order){ .op = OP_MEET, .n = a.n,
+					   .offer = offer };
+		memcpy(meet[!i].gid, a.gid, sizeof(a.gid));
+	}
+	for (int i = 0; i < 2; i++) {
+		meet[i].conn = p->conn[i];
+		if (!ask(p, i, &meet[i], &a, "meeting by number"))
+			return false;
+	}
+	return true;
+}
+
+/* By librdmacm. */
+static bool by_address(struct pair *p, const char *near, const char *far,
+		       const struct queues *q)
 {
 	struct order listen = { .op = OP_LISTEN, .n = 4 };
 	struct order resolve = { .op = OP_RESOLVE };
 	struct answer a;
 
-	memset(p, 0, sizeof(*p));
-	if (!addressed(p, 0, near) || !addressed(p, 1, far))
-		return false;
 	snprintf(listen.address, sizeof(listen.address), "%s", far);
 	snprintf(resolve.address, sizeof(resolve.address), "%s", near);
 	snprintf(resolve.peer, sizeof(resolve.peer), "%s", far);
@@ -115,7 +145,19 @@ bool pair_open(struct pair *p, const char *near, const char *far,
 	p->conn[1] = a.n;
 	return queues(p, 1, q) && offered(p, 1, OP_ACCEPT) &&
 	       expect(p, 0, p->conn[0], RDMA_CM_EVENT_ESTABLISHED, &a) &&
-	       expect(p, 1, p->conn[1], RDMA_CM_EVENT_ESTABLISHED, &a) &&
+	       expect(p, 1, p->conn[1], RDMA_CM_EVENT_ESTABLISHED, &a);
+}
+
+bool pair_open(struct pair *p, const char *near, const char *far,
+	       const struct queues *q, uint64_t mem)
+{
+	const char *address[] = { near, far };
+
+	memset(p, 0, sizeof(*p));
+	if (!addressed(p, 0, near) || !addressed(p, 1, far))
+		return false;
+	return (end_is_number(near) ? by_number(p, address, q) :
+				      by_address(p, near, far, q)) &&
 	       memory(p, 0, mem) && memory(p, 1, mem);
 }
 

@@ -162,16 +162,19 @@ struct target {
 /* Where the device of an address is; an ABI that is not siw's has other rings. */
 static bool find_target(struct target *t)
 {
-	struct pair p;
 	struct ibv_context *c;
+	struct pair p;
+	bool siw;
 
 	if (!honest_pair(&p, t->near, t->far) || !message(&p, 1))
 		return false;
 	c = p.end[0]->conn[0].id->verbs;
 	snprintf(t->path, sizeof(t->path), "/dev/infiniband/%s",
 		 c->device->dev_name);
-	t->driver = p.limits.iwarp ? RDMA_DRIVER_SIW : RDMA_DRIVER_RXE;
-	if (!p.limits.iwarp && t->rings) {
+	/* By number there are ours, for programs without librdmacm. */
+	siw = p.limits.iwarp || end_is_number(t->near);
+	t->driver = siw ? RDMA_DRIVER_SIW : RDMA_DRIVER_RXE;
+	if (!siw && t->rings) {
 		printf("verbsfuzz: %s has other rings than siw: calls only\n",
 		       p.limits.device);
 		t->rings = false;
@@ -297,7 +300,8 @@ static void usage(FILE *f)
 {
 	fputs("usage: verbsfuzz [options] SEED N NEAR[,FAR]\n"
 	      "N calls that a device of verbs does not expect, drawn by SEED.\n"
-	      "NEAR and FAR are IP addresses of RDMA devices of this machine.\n"
+	      "NEAR and FAR are IP addresses of RDMA devices of this machine, or\n"
+	      "a device that connects by numbers, # and the index of a GID.\n"
 	      "  --rings   only in the queues that siw's ABI maps\n"
 	      "  --calls   only calls of uverbs\n", f);
 }

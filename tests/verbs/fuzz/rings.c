@@ -285,6 +285,14 @@ static void shared(struct state *s)
 	end_do(s->p.end[draw(&s->d, 2)], &o, &a);
 }
 
+static void drop_qp(struct conn *c)
+{
+	if (!c->number)
+		rdma_destroy_qp(c->id);
+	else if (!ibv_destroy_qp(c->id->qp))
+		c->id->qp = NULL;
+}
+
 /* Objects, in any order: what is in use has to stay. */
 static void destroy(struct state *s)
 {
@@ -295,7 +303,7 @@ static void destroy(struct state *s)
 	switch (draw(&s->d, 7)) {
 	case 0:
 		if (!s->qp_gone[which])
-			rdma_destroy_qp(c->id);
+			drop_qp(c);
 		s->qp_gone[which] = true;
 		break;
 	case 1:
@@ -315,7 +323,8 @@ static void destroy(struct state *s)
 			s->p.end[which]->pd[0] = NULL;
 		break;
 	case 4:
-		rdma_disconnect(c->id);
+		if (!c->number)
+			rdma_disconnect(c->id);
 		break;
 	case 5:
 		shared(s);
