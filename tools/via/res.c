@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* via res: objects of programs, and which program has them. */
+#define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +21,30 @@ static uint64_t number64(struct nlattr **attrs, int which)
 	return attrs[which] ? mnl_attr_get_u64(attrs[which]) : 0;
 }
 
+/*
+ * A name and its value.  printf() took three quarters of the time for a NIC with
+ * thousands of VIs.
+ */
+static void say(const char *name, const char *value)
+{
+	putc_unlocked(' ', stdout);
+	fputs_unlocked(name, stdout);
+	putc_unlocked(' ', stdout);
+	fputs_unlocked(value, stdout);
+}
+
+static void say_number(const char *name, uint64_t value)
+{
+	char text[24], *p = text + sizeof(text) - 1;
+
+	*p = 0;
+	do {
+		*--p = '0' + value % 10;
+		value /= 10;
+	} while (value);
+	say(name, p);
+}
+
 /* One number of an object, if the kernel tells it. */
 static void tell(struct nlattr **attrs, int which, const char *text,
 		 const char *json)
@@ -30,7 +54,7 @@ static void tell(struct nlattr **attrs, int which, const char *text,
 	if (out.file)
 		json_num(&out, json, number(attrs, which));
 	else
-		printf(" %s %u", text, number(attrs, which));
+		say_number(text, number(attrs, which));
 }
 
 static void tell64(struct nlattr **attrs, int which, const char *name)
@@ -40,7 +64,7 @@ static void tell64(struct nlattr **attrs, int which, const char *name)
 	if (out.file)
 		json_num(&out, name, number64(attrs, which));
 	else
-		printf(" %s %" PRIu64, name, number64(attrs, which));
+		say_number(name, number64(attrs, which));
 }
 
 static void tell_word(const char *name, const char *word)
@@ -48,7 +72,7 @@ static void tell_word(const char *name, const char *word)
 	if (out.file)
 		json_str(&out, name, word);
 	else
-		printf(" %s %s", name, word);
+		say(name, word);
 }
 
 static const char *state_name(uint32_t state)
@@ -73,7 +97,7 @@ static void tell_host(struct nlattr **attrs)
 	if (out.file) {
 		json_str(&out, "peer", text);
 	} else {
-		printf(" peer ");
+		say("peer", "");
 		put_address(text);
 	}
 }
@@ -83,7 +107,7 @@ static void tell_state(uint32_t state)
 	if (out.file) {
 		json_str(&out, "state", state_name(state));
 	} else {
-		printf(" state ");
+		say("state", "");
 		put(state == VIA_STATE_CONNECTED ? COLOR_GOOD :
 		    state == VIA_STATE_ERROR ? COLOR_BAD : COLOR_NONE,
 		    state_name(state));
@@ -126,8 +150,7 @@ static const char *comm_str(const struct nlattr *attr)
 {
 	static char text[64];
 
-	snprintf(text, sizeof(text), "%.*s",
-		 (int)mnl_attr_get_payload_len(attr), mnl_attr_get_str(attr));
+	strncpy(text, mnl_attr_get_str(attr), sizeof(text) - 1);
 	for (char *c = text; *c && !out.file; c++)
 		if (!isgraph((unsigned char)*c))
 			*c = '?';
@@ -242,7 +265,8 @@ static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
 		json_str(&out, "res", k->name);
 		json_str(&out, "nic", nic);
 	} else {
-		printf("%s ", k->name);
+		fputs_unlocked(k->name, stdout);
+		putc_unlocked(' ', stdout);
 		put(COLOR_NIC, nic);
 	}
 	tell64(attrs, VIA_NL_A_HANDLE, "handle");
@@ -252,7 +276,7 @@ static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
 		stats_show(nic, number(attrs, VIA_NL_A_VI));
 	json_object_end(&out);
 	if (!out.file)
-		putchar('\n');
+		putc_unlocked('\n', stdout);
 }
 
 /* All of one kind, or (NULL) of each. */

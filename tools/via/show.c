@@ -46,7 +46,7 @@ void put(enum color color, const char *text)
 	if (colored && color != COLOR_NONE)
 		printf("\033[%sm%s\033[0m", codes[color], text);
 	else
-		printf("%s", text);
+		fputs(text, stdout);
 }
 
 void put_address(const char *text)
