@@ -14,8 +14,8 @@ from scale import client, numbers, served
 MOST = 65535  # VIs of a NIC
 MACHINE = 2300  # MiB of a machine that they may take: 2 GB, and what it had
 # ms until nothing of the killed is left, and how many times as long a round trip
-# may take meanwhile.  Two guests of two processors each on two: the work of one
-# VI's end takes ten times as long as in exact mode (bench.py --only objects).
+# may take meanwhile.  Two guests of two processors each share two, so the end of a
+# VI takes three times as long as in exact mode (bench.py --only objects).
 GONE, SLOWER = 40000, 5
 # The kernel's own clock, as near to the signal as can be.
 KILL = """
