@@ -11,6 +11,7 @@ import json
 
 import exact
 from lab import LabError
+from labkit import cable
 
 NICS = ("e1000", "tulip")
 VIA, RXE = "via_rdma", "rxe"
@@ -23,38 +24,11 @@ RUNS = (("verbs lat", "poll", "lat", 2000),
         *((f"verbs {op}", "poll", f"-s 65536 {op}", 500)
           for op in ("send", "write", "read")))
 
-# Routes to the node's own addresses that lead to the other NIC; the table of
-# local ones is asked for what comes in.
-ONE_WIRE = """
-ip -n peer link set eth1 netns 1
-for i in eth0 eth1; do ip addr flush dev $i; ip link set $i up; done
-ip link set lo up
-ip addr add 10.0.0.1/24 dev eth0
-ip addr add 10.0.0.2/24 dev eth1
-for i in all default eth0 eth1; do
-  c=/proc/sys/net/ipv4/conf/$i
-  echo 1 >$c/accept_local; echo 0 >$c/rp_filter
-  echo 1 >$c/arp_ignore; echo 1 >$c/arp_announce
-done
-ip rule add pref 5 iif eth0 lookup local
-ip rule add pref 6 iif eth1 lookup local
-ip rule add pref 10 to 10.0.0.1 lookup 101
-ip rule add pref 11 to 10.0.0.2 lookup 102
-ip rule add pref 20 lookup local
-ip rule del pref 0
-ip route add 10.0.0.1 dev eth1 src 10.0.0.2 table 101
-ip route add 10.0.0.2 dev eth0 src 10.0.0.1 table 102
-ip neigh replace 10.0.0.2 lladdr $(cat /sys/class/net/eth1/address) dev eth0
-ip neigh replace 10.0.0.1 lladdr $(cat /sys/class/net/eth0/address) dev eth1
-"""
 
-
-def one_wire(node, *nics):
+def one_wire(node, near, far):
     """What goes from one of these to the other's address crosses the wire."""
-    text = ONE_WIRE
-    for usual, nic in zip(("eth0", "eth1"), nics):
-        text = text.replace(usual, nic)
-    node.sh(f"set -e{text}")
+    node.sh(f"ip -n peer link set {far} netns 1")
+    node.sh(cable.join((near, "10.0.0.1"), (far, "10.0.0.2")))
 
 
 def setup(lab, path):

@@ -5,38 +5,15 @@ ends consist of the pages of the kernel's own users."""
 import contextlib
 
 from common import TOOLS, numbers
+from labkit import cable
 from labkit.base import VIA
 from rdma import (LIMIT, TARGET, connected, disk_of, fio, needed, nothing_left,
                   objects, sum_of)
 from runner import StepFailed
 
 HERE, THERE = "10.9.0.1", "10.9.0.2"
-# To the machine's own address by the other end of the cable; the table of local
-# ones is asked for what comes in.
-CABLE = f"""set -e
-modprobe -a veth iw_cm ib_uverbs rdma_ucm
-ip link add va type veth peer name vb
-for i in va vb; do
-  ip link set $i up
-  c=/proc/sys/net/ipv4/conf/$i
-  echo 1 >$c/accept_local; echo 0 >$c/rp_filter
-  echo 1 >$c/arp_ignore; echo 1 >$c/arp_announce
-done
-echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
-ip addr add {HERE}/24 dev va; ip addr add {THERE}/24 dev vb
-ip rule add pref 5 iif va lookup local; ip rule add pref 6 iif vb lookup local
-ip rule add pref 10 to {HERE} lookup 101; ip rule add pref 11 to {THERE} lookup 102
-ip rule add pref 20 lookup local; ip rule del pref 0
-ip route add {HERE} dev vb src {THERE} table 101
-ip route add {THERE} dev va src {HERE} table 102
-ip neigh replace {THERE} lladdr $(cat /sys/class/net/vb/address) dev va
-ip neigh replace {HERE} lladdr $(cat /sys/class/net/va/address) dev vb
+CABLE = f"""{cable.join(("va", HERE), ("vb", THERE))}
 {VIA} dev attach va; {VIA} dev attach vb
-"""
-NO_CABLE = """
-ip rule add pref 0 lookup local
-for i in 5 6 10 11 20; do ip rule del pref $i; done
-ip link del va
 """
 
 
@@ -45,6 +22,8 @@ def cabled(session):
     """Node 1 with a device of verbs at each end of a pair of veth."""
     one = session.lab.nodes[0]
     try:
+        one.sh("modprobe -a veth iw_cm ib_uverbs rdma_ucm && "
+               "ip link add va type veth peer name vb", 60)
         one.sh(CABLE, 60)
         session.lab.insmod(one, modules=("via_rdma",))
         one.sh("rdma link add viaa type via netdev va; "
@@ -53,7 +32,7 @@ def cabled(session):
         yield one
         nothing_left(session, one, "viaa", idle, True)
     finally:
-        one.run(f"rmmod via_rdma; {NO_CABLE}", 30)
+        one.run(f"rmmod via_rdma; {cable.PART} ip link del va", 30)
     if not one.link.wait_for(
             lambda: one.run("test -e /dev/via_va -o -e /dev/via_vb").rc, 30):
         raise StepFailed("a VI NIC outlives its interface")
