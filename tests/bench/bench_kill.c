@@ -18,9 +18,9 @@
 #include "common/msg.h"
 #include "common/netns.h"
 #include "emit.h"
+#include "../viatest/common/ledger.h"
 
 #define DISC		"bench_kill"
-#define LEDGER		"/sys/module/via_ka/parameters/ledger"
 #define PATIENCE_MS	10000
 
 static const struct chan_config config = {
@@ -39,7 +39,7 @@ static struct chan *open_all(struct nic *nic, unsigned int vis)
 	return ch;
 }
 
-/* Connects all of its VIs with those of the NIC that @from tells, and waits. */
+/* Connects all VIs to the NIC whose address comes by @from, then waits for SIGKILL. */
 static void owner(const char *dev, unsigned int vis, int from, int to)
 {
 	union net_addr host;
@@ -63,23 +63,6 @@ static void owner(const char *dev, unsigned int vis, int from, int to)
 		pause();
 }
 
-/* VIs of this machine. */
-static long alive(void)
-{
-	FILE *f = fopen(LEDGER, "re");
-	long made, gone, left = -1;
-	char line[64];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "vis %ld %ld", &made, &gone) == 2)
-			left = made - gone;
-	if (f)
-		fclose(f);
-	if (left < 0)
-		die("%s has no VIs", LEDGER);
-	return left;
-}
-
 static void accept_all(const struct nic *nic, const struct chan *ch,
 		       unsigned int vis)
 {
@@ -101,7 +84,7 @@ static uint64_t killed(pid_t pid, long left)
 
 	if (kill(pid, SIGKILL))
 		die("cannot kill");
-	while (alive() > left)
+	while (ledger_alive("vis") > left)
 		;
 	t = now_ns() - t;
 	waitpid(pid, NULL, 0);
@@ -123,7 +106,9 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		die("usage: bench_kill VIS DEVICE [PEER_DEVICE [PEER_NETNS]]");
 	vis = (unsigned int)parse_number("VIS", argv[1], 1, 100000);
-	were = alive();
+	were = ledger_alive("vis");
+	if (were < 0)
+		die("the agent does not tell of VIs: load via_ka");
 	if (pipe(told) || pipe(done))
 		die("cannot make a pipe");
 	pid = fork();
