@@ -60,6 +60,8 @@ bool end_is_number(const char *address);
 int number_qp(struct conn *c, struct ibv_pd *pd, struct ibv_qp_init_attr *init,
 	      uint8_t *gid);
 void number_drop(struct conn *c);
+/* Its queue pair, of whichever kind; one that cannot go yet stays. */
+void end_drop_qp(struct conn *c);
 
 /* NULL, with the answer's rc set, where there is no such object. */
 struct conn *end_conn(struct end *e, uint32_t n, struct answer *a);

@@ -54,14 +54,20 @@ struct conn *end_unused(struct end *e, struct answer *a, uint32_t first)
 	return NULL;
 }
 
+void end_drop_qp(struct conn *c)
+{
+	if (!c->number)
+		rdma_destroy_qp(c->id);
+	else if (!ibv_destroy_qp(c->id->qp))
+		c->id->qp = NULL;
+}
+
 static void drop(struct conn *c)
 {
 	int i;
 
-	if (c->number && c->id->qp)
-		ibv_destroy_qp(c->id->qp);
-	else if (c->id && c->id->qp)
-		rdma_destroy_qp(c->id);
+	if (c->id && c->id->qp)
+		end_drop_qp(c);
 	for (i = 0; i < 2; i++) {
 		if (c->cq[i] && !(i && c->one_cq))
 			ibv_destroy_cq(c->cq[i]);

@@ -285,14 +285,6 @@ static void shared(struct state *s)
 	end_do(s->p.end[draw(&s->d, 2)], &o, &a);
 }
 
-static void drop_qp(struct conn *c)
-{
-	if (!c->number)
-		rdma_destroy_qp(c->id);
-	else if (!ibv_destroy_qp(c->id->qp))
-		c->id->qp = NULL;
-}
-
 /* Objects, in any order: what is in use has to stay. */
 static void destroy(struct state *s)
 {
@@ -303,7 +295,7 @@ static void destroy(struct state *s)
 	switch (draw(&s->d, 7)) {
 	case 0:
 		if (!s->qp_gone[which])
-			drop_qp(c);
+			end_drop_qp(c);
 		s->qp_gone[which] = true;
 		break;
 	case 1:
