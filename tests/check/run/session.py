@@ -87,9 +87,10 @@ class Session:
                                 "not see the kernel patch its own text")
                 self.lab.stop()
 
-    def prepare(self, node):
-        """All modules, and all cards attached."""
-        self.lab.insmod(node)
+    def prepare(self, node, params=None):
+        """All modules, with parameters as Lab.insmod() has them, and all cards
+        attached."""
+        self.lab.insmod(node, params)
         if self.attach:
             self.lab.attach(node, *self.cards())
 

@@ -6,13 +6,13 @@ import contextlib
 import json
 import re
 
-from balance import alive, settled
+from balance import LEDGER, alive, settled
 from common import TOOLS, jobs, peer, serving
 from runner import StepFailed
 from scale import client, numbers, served
 
 MOST = 65535  # VIs of a NIC
-MACHINE = 2300  # MiB of a machine that they may take: 2 GB, and what it had
+MACHINE = 2300  # MiB in use of a machine at most: 2 GB for VIs, the rest for others
 # ms until nothing of the killed is left, and how many times as long a round trip
 # may take meanwhile.  Two guests of two processors each share two, so the end of a
 # VI takes three times as long as in exact mode (bench.py --only objects).
@@ -20,27 +20,31 @@ GONE, SLOWER = 40000, 5
 # The kernel's own clock, as near to the signal as can be.
 KILL = """
 now() { read -r up rest </proc/uptime; echo "${up%%.*}${up#*.}0"; }
-left() { awk '$1 == "vis" { print $2 - $3 }' /sys/module/via_ka/parameters/ledger; }
+left() { awk '$1 == "vis" { print $2 - $3 }' @LEDGER@; }
 was=$(now); kill -9 $(busybox pidof viatest)
-while [ $(left) -gt @ ]; do sleep 0.05; done
+while [ $(left) -gt @LEFT@ ]; do sleep 0.05; done
 echo gone_ms $(($(now) - was))
 """
+
+
+def kill(left):
+    """The commands; so many VIs of the node are others'."""
+    return KILL.replace("@LEDGER@", LEDGER).replace("@LEFT@", str(left))
 
 
 @contextlib.contextmanager
 def large(session):
     """NICs of both nodes have as many VIs as they can have meanwhile."""
-    def load(params):
+    def load(params=None):
         for node in session.lab.nodes:
             session.lab.rmmod(node)
-            session.lab.insmod(node, params)
-            session.lab.attach(node, *session.cards())
+            session.prepare(node, params)
 
     load({"via_ka": f"max_vi={MOST}"})
     try:
         yield
     finally:
-        load(None)
+        load()
 
 
 def used(node):
@@ -74,13 +78,11 @@ def killed(session, net, count, seconds=3):
                                  "-e --persist"), \
                 jobs(session, one.spawn(client(
                     session, "vis", net, words + " -s 1 -w"), 1800)) as (job,):
-            one.link.wait_for(lambda: job.done or "waits" in job.out, 1800)
-            if job.done or "waits" not in job.out:
-                raise StepFailed(f"{count} VIs: {job.all.strip()[-300:]}")
+            job.expect("^waits$", 1800)
             mib = [used(node) for node in (one, two)]
             was = median(one.spawn(latency(session, net, seconds), 60))
             beside = one.spawn(latency(session, net, seconds), 60)
-            gone = numbers(one.sh(KILL.replace("@", "1"), 120).out)["gone_ms"]
+            gone = numbers(one.sh(kill(1), 120).out)["gone_ms"]
             now = median(beside)
             if server.wait(600).rc:
                 raise StepFailed(f"the server: {server.all.strip()[-200:]}")
