@@ -91,6 +91,15 @@ def whole(session, net, pattern, messages):
             node.sh(f"ethtool -K {dev} {feature} on")
             if got["taken"] != got["sent"]:
                 raise StepFailed(f"{feature} off: {got}")
+        # The link is down for some time.  Few messages have more than one such frame.
+        for node in nodes:
+            node.sh(f"ip link set {dev} mtu 9000")
+        got = stress(session, peer, "MTU 9000", True, during=lambda: time.sleep(1.5),
+                     messages=max(messages, 1500))
+        for node in nodes:
+            node.sh(f"ip link set {dev} mtu 1500")
+        if got["taken"] != got["sent"] or not got["trains"]:
+            raise StepFailed(f"MTU 9000: {got}")
 
 
 def ended(session, net):
