@@ -177,6 +177,13 @@ class Network:
         dots = re.search(r"(?m)^[.\b ]+$", out).group()
         self.assertEqual((dots.count("."), dots.count("\b \b")), (5, 5))
 
+    def test_exact_beside(self):
+        """Two at once, each with its own other end."""
+        words = ("vipl_lat", "--exact", "-d", self.device, "-n", "2000")
+        both = [self.local.start(self.tool(*words), end) for end in (0, 1)]
+        for one in both:
+            self.local.finish(one)
+
     def test_exact(self):
         """Both ends in one process, and in two that one has made."""
         for words in ((), ("-e",)):

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <dirent.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "conn.h"
 #include "msg.h"
 #include "netns.h"
 #include "pair.h"
 
-#define PAIR_DISC	"pair"
 #define PATIENCE_MS	10000
+
+/* Pairs of several processes at one NIC do not meet. */
+static void pair_disc(char *buf, size_t len)
+{
+	snprintf(buf, len, "pair.%d", (int)getpid());
+}
 
 static void *acceptor(void *arg)
 {
 	struct pair *p = arg;
 	struct conn_peer peer;
+	char disc[32];
 	VIP_RETURN rc;
 
-	rc = conn_wait(&p->nic[1], PAIR_DISC, PATIENCE_MS, &peer);
+	pair_disc(disc, sizeof(disc));
+	rc = conn_wait(&p->nic[1], disc, PATIENCE_MS, &peer);
 	if (rc == VIP_SUCCESS)
 		rc = VipConnectAccept(peer.conn, p->ch[1].vi);
 	if (rc != VIP_SUCCESS)
@@ -42,6 +51,7 @@ void pair_connect(struct pair *p)
 {
 	int threads = count_threads();
 	union net_addr host;
+	char disc[32];
 	pthread_t t;
 	VIP_RETURN rc;
 	int err;
@@ -50,7 +60,8 @@ void pair_connect(struct pair *p)
 	if (err)
 		die("pthread_create: %s", strerror(err));
 	net_addr_local(&host, &p->nic[1], "", 0);
-	rc = conn_request(&p->nic[0], p->ch[0].vi, &host, PAIR_DISC, "", 0,
+	pair_disc(disc, sizeof(disc));
+	rc = conn_request(&p->nic[0], p->ch[0].vi, &host, disc, "", 0,
 			  PATIENCE_MS);
 	if (rc != VIP_SUCCESS)
 		die("connect %s to %s: %s", p->nic[0].dev, p->nic[1].dev,
