@@ -20,6 +20,8 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        providers  shm and ofi:tcp on this machine itself, beside UNIX-domain
               socket pairs, pipes, TCP and fi_pingpong; wants two idle
               processors
+       lines  cache lines that move between processors, per message: four pairs of
+              VIs on a processor each, over veth
        patterns  how programs exchange messages (think time, clients in turn,
               one thread with both ends, RDMA Write, bursts, a lost last
               frame): VIA beside UDP, TCP and RC on rdma_rxe, tulip
@@ -50,6 +52,7 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
 import disks  # noqa: E402
 import exact  # noqa: E402
 import figures  # noqa: E402
+import lines  # noqa: E402
 import mpi  # noqa: E402
 import patterns  # noqa: E402
 import peers  # noqa: E402
@@ -62,7 +65,7 @@ from lab import Lab, LabError  # noqa: E402
 from labkit import kernels  # noqa: E402
 
 PARTS = ("exact", "udp", "peers", "lo", "micro", "objects", "hostile", "keys",
-         "native", "wire", "sizes", "providers", "patterns", "verbs",
+         "native", "wire", "sizes", "lines", "providers", "patterns", "verbs",
          *disks.PARTS, "mpi")
 EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
                "micro": exact.part_micro, "hostile": exact.part_hostile, "keys": exact.part_keys,
@@ -263,6 +266,8 @@ def main():
     if "sizes" in parts:
         failures += run_sizes(book, args)
         book.ends("sizes")
+    if "lines" in parts:
+        failures += lines.part_lines(book, args)
     if "providers" in parts:
         failures += providers.part_providers(book, args.build, args.quick)
         book.ends("providers")

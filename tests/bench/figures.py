@@ -8,6 +8,7 @@ import statistics
 
 import disks
 import exact
+import lines
 import mpi
 import patterns
 import providers
@@ -179,6 +180,12 @@ def objects_bars():
                            ("hugetlb", 27)):
             yield Bar(6, most, bench="object", nic=nic, size=16 << 20,
                       path=f"register a page, {kind}")
+
+
+def lines_bars():
+    """What pairs on processors of their own have to share."""
+    for bench, wait in lines.PATHS:
+        yield Bar(6, 1, bench="lines", path=f"via_netdev, {bench}", wait=wait)
 
 
 def native_bars():
@@ -357,6 +364,7 @@ def providers_bars():
 BARS = {"exact": exact_bars, "udp": udp_bars, "native": native_bars, "micro": micro_bars,
         "hostile": hostile_bars, "lo": lo_bars, "wire": wire_bars,
         "peers": peers_bars, "objects": objects_bars,
+        "lines": lines_bars,
         "providers": providers_bars, "patterns": patterns_bars,
         "verbs": verbs_bars, "nvme": nvme_bars,
         "nfs": nfs_bars, "iscsi": iscsi_bars, "mpi": mpi_bars}

@@ -16,7 +16,6 @@ import contextlib
 import os
 import subprocess
 import sys
-import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -26,6 +25,7 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
 import disks  # noqa: E402
 import exact  # noqa: E402
 import peers  # noqa: E402
+import snapshot  # noqa: E402
 import verbs  # noqa: E402
 from lab import LabError  # noqa: E402
 from labkit.initrd import NATIVE  # noqa: E402
@@ -85,29 +85,6 @@ def symbols(node, binary):
         if kind in "tTwW" and not name.startswith("."):
             out.append((int(address, 16), name, (module or [""])[0].strip("[]")))
     return sorted(out)
-
-
-class Counter:
-    """Snapshots of the plugin's counts."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def snapshot(self):
-        with open(f"{self.path}.want", "w"):
-            pass
-        for _ in range(600):
-            if not os.path.exists(f"{self.path}.want"):
-                break
-            time.sleep(0.05)
-        else:
-            raise LabError("the profiler in QEMU does not answer")
-        counts = collections.Counter()
-        with open(self.path) as lines:
-            for line in lines:
-                address, count = line.split()
-                counts[int(address, 16)] = int(count)
-        return counts
 
 
 def by_function(counts, table):
@@ -194,12 +171,11 @@ def measure(args, command):
         if args.path.startswith("via-udp"):
             link = peers.VETH if args.veth else peers.NICS
             exact.attach_udp(runner, *link[2:], shape=args.shape)
-        counter = Counter(path)
         run(f"{command} -n {FEW}")
-        shots = [counter.snapshot()]
+        shots = [snapshot.take(path)]
         for n in (FEW, many_of(args.path)):
             run(f"{command} -n {n}", 1800)
-            shots.append(counter.snapshot())
+            shots.append(snapshot.take(path))
         if runner.failures:
             raise LabError(runner.failures[0])
         few, many = shots[1] - shots[0], shots[2] - shots[1]

@@ -1,0 +1,162 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Part lines: cache lines that move between processors, per message: four pairs of VIs, each with
+both ends on a processor of its own, over one pair of veth in one guest.  Nothing that
+they do is of more than one processor, so a line that moves is one too many.
+
+A plugin in QEMU (lines.c) counts each store to a line that another processor has
+written last.  Two runs with different numbers of messages are compared, so setting up
+cancels out; the kernel's own ticks do not quite.
+"""
+
+import argparse
+import bisect
+import collections
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
+
+import exact  # noqa: E402
+import peers  # noqa: E402
+import snapshot  # noqa: E402
+from lab import Lab, LabError  # noqa: E402
+
+CPUS = 4
+NIC = f"veth, {CPUS} pairs"
+VIA = f"--exact -d via_{peers.VETH[0]} --peer-dev via_{peers.VETH[1]} {exact.PEER}"
+# What runs, and its messages of an iteration.
+PATHS = {
+    ("lat", "poll"): (f"tools/vipl_lat {VIA} -l rd", 2),
+    ("lat", "block"): (f"tools/vipl_lat {VIA} -l rd -e", 2),
+    ("bulk", "poll"): (f"tools/vipl_bw {VIA} -s 65536 -l rd -t 8", 1),
+    ("bulk", "block"): (f"tools/vipl_bw {VIA} -s 65536 -l rd -e", 1),
+}
+SIZE = {"lat": 4, "bulk": 65536}
+FEW = 200
+MANY = {"lat": 6200, "bulk": 2200}
+
+
+class Guest:
+    """One guest with a processor for each pair."""
+
+    def __init__(self, lab, build):
+        self.lab, self.node, self.build = lab, lab.nodes[0], build
+        self.path = os.path.join(build, "lines.out")
+
+    def setup(self):
+        self.lab.insmod(self.node)
+        self.node.sh("ip netns add peer")
+        peers.setup_veth(self)
+
+    def run(self, command, n):
+        """On each processor at once."""
+        self.node.sh(
+            f"for c in $(seq 0 {CPUS - 1}); do {self.build}/{command} --cpus $c,$c "
+            f"-n {n} & jobs=\"$jobs $!\"; done; "
+            "for j in $jobs; do wait $j || exit; done", 900)
+
+    def moves(self, bench, wait):
+        """Counter of (line, address of the instruction), of a message."""
+        command, per = PATHS[bench, wait]
+        self.run(command, FEW)
+        shots = [snapshot.take(self.path)]
+        for n in FEW, MANY[bench]:
+            self.run(command, n)
+            shots.append(snapshot.take(self.path))
+        counts = shots[2] - shots[1]
+        counts.subtract(shots[1] - shots[0])
+        messages = (MANY[bench] - FEW) * per * CPUS
+        return {key: n / messages for key, n in counts.items() if n > 0}
+
+
+def guest(args):
+    plugin = os.path.join(args.build, "tests/bench/lines.so")
+    out = os.path.join(args.build, "lines.out")
+    return Lab(nodes=1, nics=[], kernel=args.kernel, cpus=CPUS, mem=1024,
+               boot_limit=300, append="norandmaps",
+               qemu_args=["-plugin", f"{plugin},out={out}"])
+
+
+def part_lines(book, args):
+    """Failures; a figure for each path."""
+    failures = []
+    print(f"# {NIC}", flush=True)
+    subprocess.run(["make", "-s", "-C", ROOT, "insns",
+                    f"B={os.path.relpath(args.build, ROOT)}"], check=True)
+    try:
+        with guest(args) as lab:
+            it = Guest(lab, args.build)
+            it.setup()
+            for bench, wait in PATHS:
+                book.add(bench="lines", path=f"via_netdev, {bench}", nic=NIC,
+                         level="rd", wait=wait, size=SIZE[bench], unit="lines",
+                         value=sum(it.moves(bench, wait).values()))
+    except LabError as error:
+        failures.append(f"lines: {error}")
+        print(f"# FAILED {failures[-1]}", flush=True)
+    return failures
+
+
+def symbols(node):
+    """Sorted (address, name) of the running kernel."""
+    out = []
+    for line in node.sh("cat /proc/kallsyms").out.splitlines():
+        address, kind, name, *module = line.split()
+        if kind in "tTwW" and not name.startswith("."):
+            out.append((int(address, 16), f"{name} {' '.join(module)}".strip()))
+    return sorted(out)
+
+
+def name_of(table, starts, address):
+    if address < 1 << 47:
+        return "(program)"
+    i = bisect.bisect_right(starts, address) - 1
+    return f"{table[i][1]}+{address - starts[i]:#x}" if i >= 0 else "?"
+
+
+def show(moves, table, most):
+    """The lines that move most, and which instructions take them."""
+    starts = [entry[0] for entry in table]
+    lines = collections.defaultdict(dict)
+    for (line, pc), n in moves.items():
+        lines[line][pc] = n
+    order = sorted(lines, key=lambda line: -sum(lines[line].values()))
+    for line in order[:most]:
+        print(f"{sum(lines[line].values()):9.3f}  line {line:#x}")
+        for pc, n in sorted(lines[line].items(), key=lambda e: -e[1])[:8]:
+            print(f"{n:18.3f}  {name_of(table, starts, pc)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("bench", choices=("lat", "bulk"))
+    parser.add_argument("--block", action="store_true",
+                        help="ends sleep instead of polling")
+    parser.add_argument("--kernel", default="6.1")
+    parser.add_argument("--lines", type=int, default=20)
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    args = parser.parse_args()
+    args.build = os.path.realpath(args.build)
+    subprocess.run(["make", "-s", "-C", ROOT, "insns"], check=True,
+                   stdout=sys.stderr)
+    try:
+        with guest(args) as lab:
+            it = Guest(lab, args.build)
+            it.setup()
+            moves = it.moves(args.bench, "block" if args.block else "poll")
+            print(f"# {args.bench}, {'block' if args.block else 'poll'}, {CPUS} "
+                  "pairs: lines that moved, per message")
+            print(f"{sum(moves.values()):9.3f}  in all")
+            show(moves, symbols(lab.nodes[0]), args.lines)
+    except LabError as error:
+        sys.exit(f"lines: {error}")
+
+
+if __name__ == "__main__":
+    main()
