@@ -10,6 +10,7 @@
 
 #include <linux/timex.h>
 #include "acks.h"
+#include "owed.h"
 #include "param.h"
 #include "run.h"
 #include "stats.h"
@@ -192,7 +193,7 @@ static bool has_room(const struct batch *b)
 			     sizeof(b->f.entries);
 }
 
-/* One more entry; false: it does not fit.  rq.lock held. */
+/* One more entry; false: it does not fit, or is another peer's.  rq.lock held. */
 static bool add_ack(struct batch *b, struct via_ether_vi *ev)
 {
 	struct via_range range[VIA_WIN_RANGES] __uninitialized;
@@ -204,6 +205,9 @@ static bool add_ack(struct batch *b, struct via_ether_vi *ev)
 	size = sizeof(*e) + n * sizeof(struct via_wire_range);
 	if (size > sizeof(b->f.entries) - b->f.bytes)
 		return false;
+	if (b->f.count && b->peer != ev->peer)
+		return false;
+	b->peer = ev->peer;
 	e = (void *)(b->f.entries + b->f.bytes);
 	*e = (struct via_wire_acks_entry) {
 		.dst = cpu_to_be32(ev->conn.remote_id),
@@ -258,7 +262,7 @@ static void pay_ack(struct batch *b, struct via_ether_vi *ev, bool behind,
 		via_ether_run_now(ev, work);
 		spin_lock(&vi->rq.lock);
 	}
-	if (owes_ack(ev) && ev->peer == b->peer) {
+	if (owes_ack(ev)) {
 		if (behind)
 			redeem_delack(ev);
 		if (alone || ev->rcv.dsack_due || ev->rcv.ce_echo)
@@ -271,112 +275,67 @@ static void pay_ack(struct batch *b, struct via_ether_vi *ev, bool behind,
 		return;
 	flush_acks(b);
 	spin_lock(&vi->rq.lock);
-	if (owes_ack(ev) && ev->peer == b->peer)
+	if (owes_ack(ev))
 		add_ack(b, ev);
 	spin_unlock(&vi->rq.lock);
 }
 
-/*
- * The next VI that owes the peer something; @last: there is none behind it.  NULL:
- * there is none, or it is enough for now, and the peer's turn comes again.
- */
-static struct via_ether_vi *next_owing(struct via_peer *peer, bool *behind,
-				       bool *last, struct via_work *work)
-{
-	struct via_ether_vi *ev;
-
-	spin_lock(&peer->nic->lock);
-	ev = list_first_entry_or_null(&peer->acks.owing, struct via_ether_vi,
-				      on.owing);
-	if (ev && !via_work_visit(work)) {
-		list_move_tail(&peer->acks.link, &peer->nic->acks);
-		ev = NULL;
-	}
-	*behind = ev && ev->on.behind;
-	if (ev) {
-		list_del_init(&ev->on.owing);
-		ev->on.behind = false;
-	}
-	*last = list_empty(&peer->acks.owing);
-	if (*last)
-		list_del_init(&peer->acks.link);
-	spin_unlock(&peer->nic->lock);
-	return ev;
-}
-
 /* A frame that is begun is filled first: no acknowledgement goes in one more. */
-static void pay_peer(struct via_peer *peer, struct via_work *work)
+static void pay_list(struct via_owed *o, u32 n, struct via_work *work)
 {
 	struct via_work fill = VIA_WORK(ENTRIES_MAX);
 	struct batch b __uninitialized;
 	struct via_ether_vi *ev;
 	bool behind, last;
 
-	b.peer = peer;
+	b.peer = NULL;
 	b.f.count = 0;
 	b.f.bytes = 0;
 	do {
-		ev = next_owing(peer, &behind, &last, via_work_over(work) &&
-				has_room(&b) ? &fill : work);
+		ev = via_owed_next(o, n, &behind, &last, via_work_over(work) &&
+				   has_room(&b) ? &fill : work);
 		if (ev)
 			pay_ack(&b, ev, behind, last && !b.f.count, work);
 	} while (ev && !last);
 	flush_acks(&b);
 }
 
-/* The next peer that is owed something; what is too much now is the tasklet's. */
-static struct via_peer *next_owed(struct via_ether_nic *nic,
-				  const struct via_work *work)
+/* What is too much now is the tasklet's. */
+static void pay_some(struct via_owed *o, struct via_work *work)
 {
-	struct via_peer *peer;
+	u32 n;
 
-	spin_lock(&nic->lock);
-	peer = list_first_entry_or_null(&nic->acks, struct via_peer,
-					acks.link);
-	if (peer && via_work_over(work)) {
-		peer = NULL;
-		via_ether_run_soon(nic);
+	while ((n = via_owed_turn(o)) < VIA_OWED_LISTS) {
+		if (via_work_over(work)) {
+			tasklet_schedule(&o->pay);
+			return;
+		}
+		pay_list(o, n, work);
 	}
-	spin_unlock(&nic->lock);
-	return peer;
 }
 
 void via_ether_pay(struct via_ether_nic *nic, struct via_work *work)
 {
-	struct via_peer *peer;
-
-	if (list_empty(&nic->acks))
-		return;
-	while ((peer = next_owed(nic, work)))
-		pay_peer(peer, work);
+	pay_some(via_owed_here(nic), work);
 }
 
-/* False: it owed before.  nic->lock held. */
-static bool owe_ack(struct via_ether_vi *ev)
+static void pay_owed(struct tasklet_struct *t)
 {
-	struct via_ether_nic *nic = ev->nic;
-	struct via_peer *peer = ev->peer;
+	struct via_owed *o = from_tasklet(o, t, pay);
+	struct via_work work = VIA_WORK(VIA_ETHER_VISITS / 2);
 
-	lockdep_assert_held(&nic->lock);
-	if (!list_empty(&ev->on.owing) || nic->stopping)
-		return false;
-	list_add_tail(&ev->on.owing, &peer->acks.owing);
-	if (list_empty(&peer->acks.link))
-		list_add_tail(&peer->acks.link, &nic->acks);
-	return true;
+	rcu_read_lock();
+	pay_some(o, &work);
+	rcu_read_unlock();
 }
 
 void via_ether_ack_soon(struct via_ether_vi *ev)
 {
-	struct via_ether_nic *nic = ev->nic;
-
-	if (!list_empty(&ev->on.owing))
+	if (READ_ONCE(ev->on.owed))
 		return;
-	spin_lock(&nic->lock);
 	/* Runs after the receive softirq that we are in. */
-	if (owe_ack(ev))
-		via_ether_run_soon(nic);
-	spin_unlock(&nic->lock);
+	if (via_owed_add(ev, false))
+		tasklet_schedule(&via_owed_here(ev->nic)->pay);
 }
 
 void via_ether_echo_soon(struct via_ether_vi *ev)
@@ -393,21 +352,19 @@ void via_ether_ack_behind(struct via_ether_vi *ev)
 
 	lockdep_assert_held(&ev->vi->sq.lock);
 	spin_lock(&nic->lock);
-	other = peer->acks.delayed_ack;
-	WRITE_ONCE(peer->acks.delayed_ack, NULL);
+	other = peer->delayed_ack;
+	WRITE_ONCE(peer->delayed_ack, NULL);
 	/* Before frames are received: both may be in one batch of the peer's. */
 	if (other && other != ev && READ_ONCE(other->delack.push) &&
-	    owe_ack(other)) {
-		other->on.behind = true;
-		tasklet_hi_schedule(&nic->runs.tasklet);
-	}
+	    via_owed_add(other, true))
+		tasklet_hi_schedule(&via_owed_here(nic)->pay);
 	spin_unlock(&nic->lock);
 }
 
 void via_ether_answered(struct via_ether_vi *ev)
 {
 	via_delack_answered(&ev->delack);
-	if (READ_ONCE(ev->peer->acks.delayed_ack))
+	if (READ_ONCE(ev->peer->delayed_ack))
 		via_ether_ack_behind(ev);
 }
 
@@ -501,10 +458,10 @@ static void ack_deadline(struct via_alarm *a, u64 now, struct via_work *work)
 	via_vi_settle(vi);
 }
 
-void via_ether_acks_init(struct via_ether_nic *nic)
+int via_ether_acks_init(struct via_ether_nic *nic)
 {
-	INIT_LIST_HEAD(&nic->acks);
 	via_alarm_init(&nic->ack_deadline.due, false, ack_deadline, NULL);
+	return via_owed_init(nic, pay_owed);
 }
 
 static u32 delay_of(u64 ns)
@@ -526,9 +483,7 @@ void via_ether_check_rx(struct via_ether_vi *ev, u64 ns)
 		return;
 	/* With what others owe at this alarm. */
 	via_delack_late(&ev->delack, ev->rcv.win.next, delay_of(age));
-	spin_lock(&ev->nic->lock);
-	owe_ack(ev);
-	spin_unlock(&ev->nic->lock);
+	via_owed_add(ev, false);
 }
 
 void via_ether_owes_no_more(struct via_ether_vi *ev)
@@ -536,12 +491,9 @@ void via_ether_owes_no_more(struct via_ether_vi *ev)
 	struct via_peer *peer = ev->peer;
 
 	lockdep_assert_held(&ev->nic->lock);
-	ev->on.behind = false;
-	if (peer->acks.delayed_ack == ev)
-		WRITE_ONCE(peer->acks.delayed_ack, NULL);
-	list_del_init(&ev->on.owing);
-	if (list_empty(&peer->acks.owing))
-		list_del_init(&peer->acks.link);
+	if (peer->delayed_ack == ev)
+		WRITE_ONCE(peer->delayed_ack, NULL);
+	via_owed_del(ev);
 }
 
 void via_ether_ack_now(struct via_vi *vi, u64 cookie)

@@ -47,15 +47,16 @@ u8 via_ether_ack_deadline(struct via_ether_vi *ev);
 void via_ether_ack_deadline_over(struct via_ether_vi *ev);
 /* Busy polling begins or ends: does this end keep ACK deadlines?  Takes nic->lock. */
 void via_ether_ack_deadlines(struct via_ether_nic *nic, bool polled);
-void via_ether_acks_init(struct via_ether_nic *nic);
+/* -ENOMEM.  May sleep. */
+int via_ether_acks_init(struct via_ether_nic *nic);
 /* A frame was taken that is to be acknowledged later.  rq.lock held. */
 void via_ether_sample_rx(struct via_ether_vi *ev);
 void via_ether_watch_rx(struct via_ether_vi *ev);
 /* The alarm: what has waited long enough leaves with what others owe.  rq.lock held. */
 void via_ether_check_rx(struct via_ether_vi *ev, u64 ns);
 /*
- * What is owed is sent, a part of it at once and the rest by the tasklet.  BH off,
- * RCU read side, no queue lock held.
+ * What this CPU has found to be owed is sent, a part of it at once and the rest by
+ * its tasklet.  BH off, RCU read side, no queue lock held.
  */
 void via_ether_pay(struct via_ether_nic *nic, struct via_work *work);
 /* The connection is over, and it has its peer yet.  nic->lock held. */

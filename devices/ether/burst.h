@@ -90,7 +90,7 @@ static inline u32 piggyback(struct via_ether_vi *ev)
 	if (READ_ONCE(ev->delack.push)) {
 		if (unlikely(!via_delack_data(&ev->delack)))
 			via_ether_answered(ev);
-	} else if (unlikely(READ_ONCE(ev->peer->acks.delayed_ack))) {
+	} else if (unlikely(READ_ONCE(ev->peer->delayed_ack))) {
 		via_ether_ack_behind(ev);
 	}
 	return ack;

@@ -63,7 +63,6 @@ int via_ether_vi_create(struct via_vi *vi)
 	ev->nic = vi->nic->priv;
 	via_order_node_init(&ev->on.connecting);
 	INIT_LIST_HEAD(&ev->on.run);
-	INIT_LIST_HEAD(&ev->on.owing);
 	INIT_LIST_HEAD(&ev->on.conns);
 	INIT_HLIST_NODE(&ev->on.ends);
 	via_credit_init(&ev->snd.credit);

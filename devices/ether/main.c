@@ -11,6 +11,7 @@
 #include "end.h"
 #include "keepalive.h"
 #include "name.h"
+#include "owed.h"
 #include "param.h"
 #include "request.h"
 #include "retransmit.h"
@@ -167,6 +168,8 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->counters = alloc_percpu(struct via_ether_counters);
 	if (!nic->counters)
 		goto err_counters;
+	if (via_ether_acks_init(nic))
+		goto err_acks;
 	if (via_peers_init(nic))
 		goto err_peers;
 	fill_ops(ops);
@@ -178,7 +181,6 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->ops = ops;
 	spin_lock_init(&nic->lock);
 	via_order_init(&nic->connecting);
-	via_ether_acks_init(nic);
 	via_order_init(&nic->reqs);
 	INIT_LIST_HEAD(&nic->asks);
 	via_limit_init(&nic->limit, HZ);
@@ -191,6 +193,8 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 err_ka:
 	via_peers_free(nic);
 err_peers:
+	via_owed_free(nic);
+err_acks:
 	free_percpu(nic->counters);
 err_counters:
 	kfree(nic);
@@ -243,6 +247,7 @@ void via_ether_unregister(struct via_ether_nic *nic)
 	via_nic_unregister(nic->ka);
 	via_ether_timer_stop(nic);
 	via_ether_run_stop(nic);
+	via_owed_stop(nic);
 	via_ether_reqs_end(nic);
 	via_ether_allow_end(nic);
 	via_timewait_stop(nic);
@@ -257,11 +262,13 @@ void via_ether_free(struct via_ether_nic *nic)
 	if (!nic->stopping) {
 		via_ether_timer_stop(nic);
 		via_ether_run_stop(nic);
+		via_owed_stop(nic);
 		via_ether_allow_end(nic);
 		via_peers_end(nic);
 	}
 	via_nic_put(nic->ka);
 	via_peers_free(nic);
+	via_owed_free(nic);
 	free_percpu(nic->counters);
 	kfree(nic);
 }

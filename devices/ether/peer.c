@@ -75,8 +75,6 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 	INIT_LIST_HEAD(&peer->idle_link);
 	INIT_LIST_HEAD(&peer->vis.conns);
 	INIT_LIST_HEAD(&peer->on_link);
-	INIT_LIST_HEAD(&peer->acks.owing);
-	INIT_LIST_HEAD(&peer->acks.link);
 	peer->vis.ours = RB_ROOT;
 	peer->vis.theirs = RB_ROOT;
 	peer->last_rx = jiffies;

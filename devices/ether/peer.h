@@ -140,20 +140,6 @@ struct via_peer_vis {
 };
 
 /**
- * struct via_peer_acks - acknowledgements that a peer is owed: nic->lock
- * @owing:	VIs that owe it one after this batch of frames
- * @link:	on nic->acks, while there are some
- * @delayed_ack:	the VI that has last delayed an acknowledgement, for data to carry it;
- *		NULL: none has since data of another one was sent.  Set under
- *		rq.lock of that VI; WRITE_ONCE(), READ_ONCE()
- */
-struct via_peer_acks {
-	struct list_head owing;
-	struct list_head link;
-	struct via_ether_vi *delayed_ack;
-};
-
-/**
  * struct via_peer_timing - round trips of all VIs of the pair: @lock, which is
  * innermost; each word is also read without it
  * @rtt:	round-trip time
@@ -198,7 +184,9 @@ struct via_peer_timing {
  * @past, @next_past: epochs before that, and where the next one goes, modulo
  *		VIA_PEER_PAST_EPOCHS.  One holds for as long as a frame of it may be late
  * @keepalive:	see there
- * @acks:	acknowledgements that it is owed
+ * @delayed_ack: the VI that has last delayed an acknowledgement, for data to carry
+ *		it; NULL: none has since data of another one was sent.  Set under
+ *		rq.lock of that VI; WRITE_ONCE(), READ_ONCE()
  *
  * @timing:	has its own lock
  *
@@ -245,7 +233,7 @@ struct via_peer {
 	struct via_peer_incarnation past[VIA_PEER_PAST_EPOCHS];
 	u32 next_past;
 	struct via_peer_keepalive keepalive;
-	struct via_peer_acks acks;
+	struct via_ether_vi *delayed_ack;
 
 	atomic_t held;
 	u32 path;

@@ -544,7 +544,7 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 			return ACK_LATER;
 		}
 		ev->delack.pushed_cycles = get_cycles();
-		WRITE_ONCE(ev->peer->acks.delayed_ack, ev);
+		WRITE_ONCE(ev->peer->delayed_ack, ev);
 	} else if (h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE) && !ack) {
 		ack = ACK_DUE;
 		via_ether_incast_asked(ev);

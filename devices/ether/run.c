@@ -167,7 +167,6 @@ static void run_tasklet(struct tasklet_struct *t)
 	struct via_ether_vi *ev;
 
 	rcu_read_lock();
-	nic->runs.ops->acks(nic, &work);
 	if (unlikely(!list_empty(&nic->visits)))
 		nic->runs.ops->visits(nic, &work);
 	while (!list_empty(&nic->runs.ready) &&

@@ -13,8 +13,8 @@ struct via_work;
 /**
  * struct via_run_ops - what the tasklet of a NIC does, and retries
  * @resume:	send again.  False: the NIC takes no more.  sq.lock held
- * @acks, @visits: what else is to be done after a softirq.  BH off, RCU read
- *		side
+ * @acks:	at the alarm: acknowledge what is owed.  BH off, RCU read side
+ * @visits:	what else is to be done after a softirq.  Likewise
  */
 struct via_run_ops {
 	bool (*resume)(struct via_vi *vi, struct via_work *work);

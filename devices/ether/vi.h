@@ -292,9 +292,10 @@ struct via_attempt_state {
  * @tx_blocked:	@run is on the list of VIs that found the NIC full, else on the
  *		list of those that may send (run.c)
  * @run:	on one of these
- * @behind:	@owing is used, since data of another VI carries no
+ * @behind:	@owed's lock: it owes, since data of another VI carries no
  *		acknowledgement for it
- * @owing:	of peer->acks.owing: it owes an acknowledgement
+ * @owing:	@owed's lock: of one of its lists: it owes an acknowledgement
+ * @owed:	of the CPU that has found that, NULL: it owes none (owed.c)
  * @conns:	of peer->vis.conns: it is connected
  * @ours:	the same by the cookie of this end
  * @theirs:	by the cookie of the other end, which it knows
@@ -308,6 +309,7 @@ struct via_links {
 	bool behind;
 	struct list_head run;
 	struct list_head owing;
+	struct via_owed *owed;
 	struct list_head conns;
 	struct rb_node ours;
 	struct rb_node theirs;

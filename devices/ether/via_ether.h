@@ -42,6 +42,7 @@ struct via_ether_allow;
 struct via_ether_counters;
 struct via_ether_frame;
 struct via_ether_nic;
+struct via_owed;
 struct via_peers;
 
 /**
@@ -390,7 +391,7 @@ struct via_ack_deadline {
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
  * @connecting:	lock: attempts, by the tick that looks at them, of get_jiffies_64()
- * @acks:	lock: peers that are owed acknowledgements after this batch of
+ * @owed:	constant: per CPU: VIs that owe acknowledgements after this batch of
  *		frames
  * @visits:	lock: peers whose VIs are to give back credit
  * @reqs:	lock: connection requests that arrived, by the end of their time
@@ -427,7 +428,7 @@ struct via_ether_nic {
 	u32 nkeyed;
 	spinlock_t lock;
 	struct via_order connecting;
-	struct list_head acks;
+	struct via_owed __percpu *owed;
 	struct list_head visits;
 	struct via_order reqs;
 	u32 nreqs;
