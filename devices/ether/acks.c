@@ -378,7 +378,7 @@ void via_ether_sample_rx(struct via_ether_vi *ev)
 /* nic->lock held. */
 static void forget_ack_deadline(struct via_ether_nic *nic)
 {
-	nic->ack_deadline.asker = NULL;
+	WRITE_ONCE(nic->ack_deadline.asker, NULL);
 	via_alarm_set(nic, &nic->ack_deadline.due, U64_MAX, 0);
 }
 
@@ -391,13 +391,15 @@ void via_ether_ack_deadline_over(struct via_ether_vi *ev)
 
 /*
  * No frame waits for its ACK deadline: it was acknowledged, or there is none.  A
- * hint, as its sq.lock is not held.  nic->lock held.
+ * hint, as its sq.lock is not held.  nic->lock held; without it, seldom wrong.  RCU
+ * read side.
  */
 static bool no_deadline(const struct via_ether_nic *nic)
 {
-	return !nic->ack_deadline.asker ||
-	       via_seq_before(nic->ack_deadline.seq,
-			      READ_ONCE(nic->ack_deadline.asker->snd.win.una));
+	const struct via_ether_vi *asker = READ_ONCE(nic->ack_deadline.asker);
+
+	return !asker || via_seq_before(READ_ONCE(nic->ack_deadline.seq),
+					READ_ONCE(asker->snd.win.una));
 }
 
 u8 via_ether_ack_deadline(struct via_ether_vi *ev)
@@ -407,15 +409,17 @@ u8 via_ether_ack_deadline(struct via_ether_vi *ev)
 	bool ok;
 
 	lockdep_assert_held(&ev->vi->sq.lock);
-	if (!ev->conn.reliable)
+	/* While another VI has it, CPUs do not meet at the lock. */
+	if (!ev->conn.reliable || !READ_ONCE(nic->ack_deadline.kept) ||
+	    !no_deadline(nic))
 		return 0;
 	now = ktime_get_ns();
 	spin_lock(&nic->lock);
 	/* An older one is not put off: it may be that none ever came due. */
 	ok = nic->ack_deadline.kept && no_deadline(nic);
 	if (ok) {
-		nic->ack_deadline.asker = ev;
-		nic->ack_deadline.seq = ev->snd.win.nxt;
+		WRITE_ONCE(nic->ack_deadline.asker, ev);
+		WRITE_ONCE(nic->ack_deadline.seq, ev->snd.win.nxt);
 		via_alarm_set(nic, &nic->ack_deadline.due,
 			      now + ack_delay_ns(ev), now);
 	}
@@ -444,7 +448,7 @@ static void ack_deadline(struct via_alarm *a, u64 now, struct via_work *work)
 	spin_lock(&nic->lock);
 	ev = nic->ack_deadline.asker;
 	seq = nic->ack_deadline.seq;
-	nic->ack_deadline.asker = NULL;
+	WRITE_ONCE(nic->ack_deadline.asker, NULL);
 	spin_unlock(&nic->lock);
 	if (!ev)
 		return;

@@ -132,12 +132,24 @@ def show(moves, table, most):
             print(f"{n:18.3f}  {name_of(table, starts, pc)}")
 
 
+def show_functions(moves, table, most):
+    """Which functions take lines."""
+    starts = [entry[0] for entry in table]
+    sums = collections.Counter()
+    for (_, pc), n in moves.items():
+        sums[name_of(table, starts, pc).partition("+")[0]] += n
+    for name, n in sums.most_common(most):
+        print(f"{n:9.3f}  {name}")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("bench", choices=("lat", "bulk"))
     parser.add_argument("--block", action="store_true",
                         help="ends sleep instead of polling")
+    parser.add_argument("--functions", action="store_true",
+                        help="what takes the lines, in place of the lines")
     parser.add_argument("--kernel", default="6.1")
     parser.add_argument("--lines", type=int, default=20)
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
@@ -153,7 +165,8 @@ def main():
             print(f"# {args.bench}, {'block' if args.block else 'poll'}, {CPUS} "
                   "pairs: lines that moved, per message")
             print(f"{sum(moves.values()):9.3f}  in all")
-            show(moves, symbols(lab.nodes[0]), args.lines)
+            (show_functions if args.functions else show)(
+                moves, symbols(lab.nodes[0]), args.lines)
     except LabError as error:
         sys.exit(f"lines: {error}")
 

@@ -872,6 +872,7 @@ mutant("read-done-early", "devices/ether/ack.c", "wire", "read.many order.fifo",
 
 # Timers.
 TIMER = "devices/ether/timer.c"
+OWED = "devices/ether/owed.c"
 BEAT = "devices/ether/keepalive.c"
 mutant("first-timeouts-doubled", RTO, "unit", "rto",
        "one of many hosts that begin at once waits while the others send",
@@ -924,8 +925,7 @@ mutant("cool-with-frames", RETRANSMIT, "sim", "",
 DELACK = "devices/ether/proto/delack.c"
 mutant("ack-never-late", "devices/ether/acks.c", "sim", "",
        "an acknowledgement that no data carries is not sent",
-       ("	spin_lock(&ev->nic->lock);\n	owe_ack(ev);\n",
-        "	spin_lock(&ev->nic->lock);\n"), sim="time")
+       ("	via_owed_add(ev, false);\n}\n", "}\n"), sim="time")
 mutant("full-asked-at-once", DELACK, "unit", "delack",
        "a full transmitter is asked for each connection at each visit",
        ("(d->late == now->next ? full : now->delay)",
@@ -999,9 +999,9 @@ mutant("seldom-of-one-way", DELACK, "unit", "delack",
         "	return sent + 1 && now - last"), sim="time")
 mutant("ack-not-behind", "devices/ether/burst.h", "sim", "",
        "an answer that is followed by data of another VI is acknowledged late",
-       ("	} else if (unlikely(READ_ONCE(ev->peer->acks.delayed_ack))) {\n"
+       ("	} else if (unlikely(READ_ONCE(ev->peer->delayed_ack))) {\n"
         "		via_ether_ack_behind(ev);\n",
-        "	} else if (unlikely(READ_ONCE(ev->peer->acks.delayed_ack))) {\n"
+        "	} else if (unlikely(READ_ONCE(ev->peer->delayed_ack))) {\n"
         "		;\n"), sim="time")
 mutant("ack-behind-lost", "devices/ether/acks.c", "sim", "",
        "a bet that data of another VI has won counts as lost",
@@ -1026,7 +1026,9 @@ mutant("promise-forgotten", "devices/ether/acks.c", "sim", "",
        ("		via_ether_send_ack_request(ev);\n", "		(void)seq;\n"), sim="time")
 mutant("promise-put-off", "devices/ether/acks.c", "sim", "",
        "a push puts the question for the one before it off",
-       ("nic->ack_deadline.kept && no_deadline(nic)", "nic->ack_deadline.kept"), sim="time")
+       ("nic->ack_deadline.kept && no_deadline(nic)", "nic->ack_deadline.kept"),
+       ("!READ_ONCE(nic->ack_deadline.kept) ||\n	    !no_deadline(nic))",
+        "!READ_ONCE(nic->ack_deadline.kept))"), sim="time")
 mutant("owed-without-timer", TIMER, "sim", "",
        "a program that busy-polled and computes acknowledges late",
        ("nic->ops->busy_poll || !nic->clock.urgent", "true"), sim="time")
@@ -1069,6 +1071,24 @@ mutant("timer-not-awaited", TIMER, "sim", "",
 mutant("acker-not-awaited", "devices/ether/run.c", "sim", "",
        "acknowledgements are sent from a NIC that is freed",
        ("	tasklet_kill(&nic->runs.tasklet);\n", ""), sim="gone beside memory")
+mutant("payer-not-awaited", OWED, "sim", "",
+       "a CPU acknowledges for a NIC that is freed",
+       ("		tasklet_kill(&per_cpu_ptr(nic->owed, cpu)->pay);\n",
+        "		(void)cpu;\n"), sim="gone beside memory")
+mutant("owed-twice", OWED, "sim", "",
+       "a VI that two CPUs find to owe is on lists of both",
+       ("	first = !cmpxchg(&ev->on.owed, NULL, o);\n",
+        "	first = true;\n	ev->on.owed = o;\n"), sim="beside memory many")
+mutant("owed-out-of-turn", OWED, "sim", "",
+       "a peer whose VIs owe without end is all that is acknowledged",
+       ("		o->turn = (n + 1) % VIA_OWED_LISTS;\n", ""), sim="many")
+mutant("owed-and-ended", OWED, "sim", "",
+       "a VI that ends while it owes stays on the list",
+       ("		take_off(ev);\n		for (n", "		for (n"), sim="end memory")
+mutant("owed-of-two-peers", "devices/ether/acks.c", "sim", "",
+       "one frame of acknowledgements is of two hosts' connections",
+       ("	if (b->f.count && b->peer != ev->peer)\n		return false;\n", ""),
+       sim="many")
 mutant("retry-not-awaited", TIMER, "sim", "",
        "the alarm goes off on a NIC that is freed",
        ("	hrtimer_cancel(&nic->clock.timer);\n", ""),
@@ -1202,9 +1222,8 @@ mutant("acks-too-long", ACKS, "sim", "",
         "		return false;\n", ""), sim="memory many")
 mutant("alarm-acks-alone", ACKS, "sim", "",
        "what an alarm acknowledges goes in a frame for each connection",
-       ("	spin_lock(&ev->nic->lock);\n	owe_ack(ev);\n",
-        "	via_ether_send_ack(ev, delay_of(age));\n"
-        "	spin_lock(&ev->nic->lock);\n"), sim="many")
+       ("	via_owed_add(ev, false);\n}\n",
+        "	via_ether_send_ack(ev, delay_of(age));\n}\n"), sim="many")
 mutant("late-told-prompt", "devices/ether/proto/delack.h", "unit", "delack",
        "how long a frame has waited is not told in ACKS",
        ("	return d->late == next ? d->late_by : 0;\n",
