@@ -22,6 +22,8 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
               processors
        lines  cache lines that move between processors, per message: four pairs of
               VIs on a processor each, over veth
+       dsm    programs over memory that two machines share: instructions of the
+              busier one, beside one machine and beside a page server of sockets
        patterns  how programs exchange messages (think time, clients in turn,
               one thread with both ends, RDMA Write, bursts, a lost last
               frame): VIA beside UDP, TCP and RC on rdma_rxe, tulip
@@ -58,6 +60,7 @@ import patterns  # noqa: E402
 import peers  # noqa: E402
 import providers  # noqa: E402
 import record  # noqa: E402
+import shared  # noqa: E402
 import sizes  # noqa: E402
 import verbs  # noqa: E402
 import wire  # noqa: E402
@@ -65,7 +68,7 @@ from lab import Lab, LabError  # noqa: E402
 from labkit import kernels  # noqa: E402
 
 PARTS = ("exact", "udp", "peers", "lo", "micro", "objects", "hostile", "keys",
-         "native", "wire", "sizes", "lines", "providers", "patterns", "verbs",
+         "native", "wire", "sizes", "lines", "dsm", "providers", "patterns", "verbs",
          *disks.PARTS, "mpi")
 EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
                "micro": exact.part_micro, "hostile": exact.part_hostile, "keys": exact.part_keys,
@@ -268,6 +271,8 @@ def main():
         book.ends("sizes")
     if "lines" in parts:
         failures += lines.part_lines(book, args)
+    if "dsm" in parts:
+        failures += shared.part_dsm(book, args)
     if "providers" in parts:
         failures += providers.part_providers(book, args.build, args.quick)
         book.ends("providers")

@@ -13,6 +13,7 @@ import mpi
 import patterns
 import providers
 import record
+import shared
 import verbs
 from labkit import offloads
 
@@ -180,6 +181,14 @@ def objects_bars():
                            ("hugetlb", 27)):
             yield Bar(6, most, bench="object", nic=nic, size=16 << 20,
                       path=f"register a page, {kind}")
+
+
+def dsm_bars():
+    """Half of the work, and some for sharing; ahead of sockets."""
+    for name in shared.PROGRAMS:
+        yield Bar(6, 0.62, bench="dsm", path=f"{name}, {shared.VIA}/alone")
+        yield Bar(6, 1, bench="dsm",
+                  path=f"{name}, {shared.VIA}/{shared.SOCKETS}")
 
 
 def lines_bars():
@@ -364,7 +373,7 @@ def providers_bars():
 BARS = {"exact": exact_bars, "udp": udp_bars, "native": native_bars, "micro": micro_bars,
         "hostile": hostile_bars, "lo": lo_bars, "wire": wire_bars,
         "peers": peers_bars, "objects": objects_bars,
-        "lines": lines_bars,
+        "lines": lines_bars, "dsm": dsm_bars,
         "providers": providers_bars, "patterns": patterns_bars,
         "verbs": verbs_bars, "nvme": nvme_bars,
         "nfs": nfs_bars, "iscsi": iscsi_bars, "mpi": mpi_bars}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * A QEMU plugin that counts how often each guest instruction is executed;
- * profile.py asks for snapshots.  For one virtual CPU.
+ * profile.py and shared.py ask for snapshots.  For one virtual CPU.
  *
  * Debian ships QEMU with plugins and without their header, so the few
  * functions used are declared here, as version 1 of QEMU's plugin interface
@@ -118,9 +118,14 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info_t *info, int argc,
 	pthread_t thread;
 
 	(void)info;
-	if (argc != 1 || strncmp(argv[0], "out=", 4))
+	if (argc != 1 || (strncmp(argv[0], "out=", 4) &&
+			  strncmp(argv[0], "pid=", 4)))
 		return -1;
 	snprintf(path, sizeof(path), "%s", argv[0] + 4);
+	/* One of several guests. */
+	if (argv[0][0] == 'p')
+		snprintf(path + strlen(path), sizeof(path) - strlen(path),
+			 ".%d", getpid());
 	slots = calloc(SLOTS, sizeof(*slots));
 	if (!slots || pthread_create(&thread, NULL, dumper, NULL))
 		return -1;
