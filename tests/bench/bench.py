@@ -24,6 +24,9 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
               VIs on a processor each, over veth
        dsm    programs over memory that two machines share: instructions of the
               busier one, beside one machine and beside a page server of sockets
+       shm    shm on this machine itself beside libfabric's provider shm and
+              UCX (posix, cma): latency, rates, streams, 8 processes to one,
+              and MPI's calls by via;ofi_rxm; wants two idle processors
        patterns  how programs exchange messages (think time, clients in turn,
               one thread with both ends, RDMA Write, bursts, a lost last
               frame): VIA beside UDP, TCP and RC on rdma_rxe, tulip
@@ -61,6 +64,7 @@ import peers  # noqa: E402
 import providers  # noqa: E402
 import record  # noqa: E402
 import shared  # noqa: E402
+import shm  # noqa: E402
 import sizes  # noqa: E402
 import verbs  # noqa: E402
 import wire  # noqa: E402
@@ -68,13 +72,14 @@ from lab import Lab, LabError  # noqa: E402
 from labkit import kernels  # noqa: E402
 
 PARTS = ("exact", "udp", "peers", "lo", "micro", "objects", "hostile", "keys",
-         "native", "wire", "sizes", "lines", "dsm", "providers", "patterns", "verbs",
-         *disks.PARTS, "mpi")
+         "native", "wire", "sizes", "lines", "dsm", "providers", "shm", "patterns",
+         "verbs", *disks.PARTS, "mpi")
 EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
                "micro": exact.part_micro, "hostile": exact.part_hostile, "keys": exact.part_keys,
                "native": exact.part_native, "udp": exact.part_udp,
                "peers": peers.part_peers, "objects": exact.part_objects}
 COUNTED = {*EXACT_PARTS, "sizes", "patterns", "verbs", *disks.PARTS}
+LOCAL = {"providers", "shm"}     # they need no guest
 WIRE_NICS = ["e1000", "virtio-net"]
 
 
@@ -85,8 +90,8 @@ def build(args, parts):
            if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     command = ["make", "-s", "-C", ROOT,
                f"B={os.path.relpath(args.build, ROOT)}"]
-    if parts == ["providers"]:
-        command += ["local"]
+    if LOCAL.issuperset(parts):
+        command += ["local", "bench-shm"]
     else:
         modules = kernels.kernel(args.kernel).make("-s", command[-1],
                                                    "modules")
@@ -104,7 +109,7 @@ def about(args, parts):
                           capture_output=True)
     return dict(date=time.strftime("%Y-%m-%d"),
                 commit=done.stdout.strip() or "none",
-                kernel=args.kernel if parts == ["providers"] else
+                kernel=args.kernel if LOCAL.issuperset(parts) else
                 kernels.kernel(args.kernel).release,
                 machine=exact.machine(args), quick=args.quick)
 
@@ -276,6 +281,9 @@ def main():
     if "providers" in parts:
         failures += providers.part_providers(book, args.build, args.quick)
         book.ends("providers")
+    if "shm" in parts:
+        failures += shm.part_shm(book, args.build, args.quick)
+        book.ends("shm")
     if "verbs" in parts:
         failures += verbs.part_verbs(book, args)
         book.ends("verbs")

@@ -14,6 +14,7 @@ import patterns
 import providers
 import record
 import shared
+import shm
 import verbs
 from labkit import offloads
 
@@ -370,11 +371,30 @@ def providers_bars():
               nic=providers.NIC, unit="ratio")
 
 
+def shm_bars():
+    """Both ends on idle processors; without UCX what there is."""
+    def bar(limit, bench, size, other, at_least=True, path=shm.VIA):
+        return Bar(7, limit, at_least=at_least, bench=bench, size=size,
+                   path=f"{path}/{other}", nic=shm.NIC, unit="ratio",
+                   where_measured=other in shm.UCX)
+
+    yield bar(0.6, "lat", 4, shm.FAB, at_least=False)
+    yield bar(0.9, "lat", 4, shm.PERFTEST, at_least=False)
+    yield bar(1, "rate", 8, shm.LOOP)
+    for other in (shm.FAB, *shm.UCX):
+        for size in shm.SIZES:
+            yield bar(1, "stream", size, other)
+    for other in (shm.FAB, shm.LOOP):
+        yield bar(1, "fanin", 8, other)
+    yield bar(1.25, "mpi lat", 4, shm.FAB, at_least=False, path=shm.RXM)
+    yield bar(0.8, "mpi stream", 65536, shm.FAB, path=shm.RXM)
+
+
 BARS = {"exact": exact_bars, "udp": udp_bars, "native": native_bars, "micro": micro_bars,
         "hostile": hostile_bars, "lo": lo_bars, "wire": wire_bars,
         "peers": peers_bars, "objects": objects_bars,
         "lines": lines_bars, "dsm": dsm_bars,
-        "providers": providers_bars, "patterns": patterns_bars,
+        "providers": providers_bars, "shm": shm_bars, "patterns": patterns_bars,
         "verbs": verbs_bars, "nvme": nvme_bars,
         "nfs": nfs_bars, "iscsi": iscsi_bars, "mpi": mpi_bars}
 
