@@ -190,14 +190,15 @@ def run_rounds(runner, found, count, failures):
     rounds = {measure: [] for measure in MEASURES}
     end = time.monotonic() + SECONDS
     for number in range(count + AGAIN):
-        print(f"# round {number + 1}", flush=True)
-        for measure, done in rounds.items():
-            quiet = sum(load <= LOAD for load, _ in done)
-            if quiet == count or (time.monotonic() > end and done):
-                continue
+        wanted = [measure for measure, done in rounds.items() if not done or
+                  (sum(load <= LOAD for load, _ in done) < count and
+                   time.monotonic() < end)]
+        if wanted:
+            print(f"# round {number + 1}", flush=True)
+        for measure in wanted:
             with Load(runner.local.cpus) as load:
                 values = one_round(found, measure, failures)
-            done.append((load.share, values))
+            rounds[measure].append((load.share, values))
     return rounds
 
 
