@@ -171,7 +171,7 @@ static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 	ssize_t ret;
 
 	pthread_mutex_lock(&cq->nic->lock);
-	via_progress(cq->nic);
+	via_progress_poll(cq->nic);
 	ret = take_entries(cq, buf, count);
 	if (ret != -FI_EAGAIN)
 		cq->dry = 0;

@@ -172,6 +172,7 @@ struct via_nic {
 	struct via_list		rejects;	/* rejections under way */
 	uint64_t		timer_ns;	/* when it goes off; 0: never */
 	bool			starved;	/* an operation found no room */
+	bool			has_sent;	/* since a message was taken */
 	uint32_t		kicks;		/* when there was some thereafter */
 };
 
@@ -186,8 +187,12 @@ void via_vi_close(struct via_nic *nic, struct via_vi *vi);
 void via_nic_alarm(struct via_nic *nic, uint64_t when_ns);
 uint64_t via_now(void);
 
-/* progress.c; nic->lock held */
+/*
+ * progress.c; nic->lock held.  poll: for a caller that does not sleep next, and
+ * looks again; messages may be left for that.
+ */
 void via_progress(struct via_nic *nic);
+void via_progress_poll(struct via_nic *nic);
 void via_progress_cm(struct via_nic *nic);
 void via_arm_cm(struct via_nic *nic);
 void via_arm_data(struct via_nic *nic);

@@ -98,7 +98,12 @@ static void vi_event(struct via_vi *vi, bool recv)
 	}
 }
 
-static void take_notices(struct via_nic *nic, VIP_CQ_HANDLE cq)
+/*
+ * A program that answers messages is given the first one that comes after it
+ * has sent: one more look at an empty CQ would send the acknowledgement alone,
+ * where the answer can take it along.  The others are for the next call.
+ */
+static void take_notices(struct via_nic *nic, VIP_CQ_HANDLE cq, bool answers)
 {
 	struct via_vi *vi;
 	VIP_BOOLEAN recv;
@@ -109,19 +114,35 @@ static void take_notices(struct via_nic *nic, VIP_CQ_HANDLE cq)
 		if (VipCQDone(cq, &h, &recv) != VIP_SUCCESS)
 			return;
 		vi = find_vi(nic, h);
-		if (vi)
-			vi_event(vi, recv);
+		if (!vi)
+			continue;
+		vi_event(vi, recv);
+		if (answers && nic->has_sent && recv &&
+		    vi->kind == VIA_VI_DATA) {
+			nic->has_sent = false;
+			return;
+		}
 	}
+}
+
+static void progress(struct via_nic *nic, bool answers)
+{
+	struct via_ep *ep, *n;
+
+	take_notices(nic, nic->cq[VIA_CQ_CTL], false);
+	take_notices(nic, nic->cq[VIA_CQ_DATA], answers);
+	via_list_each(ep, n, &nic->owing, owing)
+		via_credit_flush(ep);
 }
 
 void via_progress(struct via_nic *nic)
 {
-	struct via_ep *ep, *n;
+	progress(nic, false);
+}
 
-	take_notices(nic, nic->cq[VIA_CQ_CTL]);
-	take_notices(nic, nic->cq[VIA_CQ_DATA]);
-	via_list_each(ep, n, &nic->owing, owing)
-		via_credit_flush(ep);
+void via_progress_poll(struct via_nic *nic)
+{
+	progress(nic, true);
 }
 
 void via_progress_cm(struct via_nic *nic)

@@ -205,6 +205,7 @@ static VIP_RETURN post_one(struct via_ep *ep, struct via_tx *t)
 	r = VipPostSend(ep->data.h, d, ep->mem);
 	if (r != VIP_SUCCESS)
 		return r;
+	ep->nic->has_sent = true;
 	ep->tx_idle--;
 	ep->tx_of[idx] = t;
 	t->inflight++;

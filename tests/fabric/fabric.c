@@ -1387,6 +1387,111 @@ static void test_threads(void)
 	unpair(&a, &b);
 }
 
+/*
+ * test_answers: rounds of one message, and then of some.  All receives are
+ * posted before, so no news of them come between messages.
+ */
+enum { ANSWERED = 60, BURSTS = 10, BURST = 4 };
+
+#define US	1e-6
+
+/* Whether a message was done before its answer was there. */
+static bool asked(struct side *a)
+{
+	struct fi_cq_data_entry e;
+	double done;
+
+	GOES(fi_send(a->ep, a->buf, 8, fi_mr_desc(a->mr), 0, a));
+	e = good(a, NULL);
+	done = now();
+	good(a, NULL);
+	return !(e.flags & FI_RECV) && now() - done > 40 * US;
+}
+
+static void asking_client(int in)
+{
+	struct sockaddr_in addr;
+	struct side a;
+	union cm cm;
+	int alone = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	IS(read(in, &addr, sizeof(addr)), sizeof(addr));
+	open_side(&a);
+	sides[0] = &a;
+	sides[1] = &a;
+	open_ep(&a, a.info, 0);
+	for (int i = 0; i < ANSWERED + BURSTS; i++)
+		OK(fi_recv(a.ep, a.buf, 8, fi_mr_desc(a.mr), 0, &a));
+	OK(fi_connect(a.ep, &addr, NULL, 0));
+	event(&a, NULL, FI_CONNECTED, &cm, sizeof(cm));
+	for (int i = 0; i < ANSWERED; i++)
+		alone += asked(&a);
+	/* Those that a tick of the library's thread sends are some. */
+	if (alone > ANSWERED * 9 / 10)
+		die(__LINE__, "acknowledgements that went alone", alone);
+	for (int i = 0; i < BURSTS; i++) {
+		for (int j = 0; j < BURST; j++)
+			GOES(fi_inject(a.ep, a.buf, 8, 0));
+		asked(&a);
+	}
+	_exit(0);
+}
+
+/* All of a burst, of which a read has taken one: no thread may sleep. */
+static void take_burst(struct side *b, bool sleeps)
+{
+	struct fi_cq_data_entry e[BURST];
+	struct fid *fid = &b->cq->fid;
+	double start = now();
+
+	IS(fi_trywait(b->fabric, &fid, 1), -FI_EAGAIN);
+	for (int got = 0; got < BURST;) {
+		if (sleeps)
+			got += (int)fi_cq_sread(b->cq, e, BURST, NULL,
+						SLOW_S * 1000);
+		else
+			got += !!good(b, NULL).flags;
+	}
+	TRUE(now() - start < SLOW_S / 2.0);
+}
+
+/*
+ * A program that answers each message gives its acknowledgement a ride.  What
+ * came behind the message is there for the next call, which does not sleep.
+ */
+static void test_answers(void)
+{
+	struct side b;
+	int pipes[2], status;
+	pid_t child;
+
+	OK(pipe(pipes));
+	child = fork();
+	if (!child)
+		asking_client(pipes[0]);
+	answer(&b, pipes[1], NULL, 0);
+	sides[0] = &b;
+	sides[1] = &b;
+	for (int i = 0; i < ANSWERED + BURSTS * (1 + BURST); i++)
+		OK(fi_recv(b.ep, b.buf, 8, fi_mr_desc(b.mr), 0, &b));
+	for (int i = 0; i < ANSWERED + BURSTS; i++) {
+		if (i >= ANSWERED)
+			usleep(20000);
+		good(&b, NULL);
+		if (i >= ANSWERED)
+			take_burst(&b, i % 2);
+		/* The other end has the processor, wherever it runs. */
+		usleep(50);
+		GOES(fi_inject(b.ep, b.buf, 8, 0));
+	}
+	IS(waitpid(child, &status, 0), child);
+	IS(status, 0);
+	close_side(&b);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
 static const struct {
 	const char	*name;
 	void		(*run)(void);
@@ -1394,6 +1499,7 @@ static const struct {
 	/* First: they fork. */
 	{ "death", test_death },
 	{ "brief", test_brief },
+	{ "answers", test_answers },
 	{ "info", test_info },
 	{ "messages", test_messages },
 	{ "credits", test_credits },
