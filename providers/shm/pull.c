@@ -26,7 +26,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STEP		(256u << 10)	/* bytes at a time, under the lock */
+/* Bytes at a time, under the lock: while there are others, and for one peer. */
+#define STEP		(256u << 10)
+#define STEP_ALONE	(1u << 20)
 #define PIECES		32u		/* of one system call, beside the nonce */
 #define PACKETS		16		/* of answers, at a time */
 
@@ -42,7 +44,7 @@ struct fetch {
 struct batch {
 	struct iovec to[PIECES + 1], from[PIECES + 1];
 	unsigned int n, m;		/* of to, of from */
-	uint64_t bytes;
+	uint64_t bytes, most;
 };
 
 /* Part of a list of ranges: from `skip` on, at most `most` bytes. */
@@ -171,11 +173,23 @@ static int still_exported(const struct shm_peer *p, const struct eng_pull *pull)
 	return 1;
 }
 
+/*
+ * Each call looks the process and its pages up anew, some 1 us. With one peer
+ * nobody waits for its turn but this process's other threads.
+ */
+static void batch_begin(struct batch *b, const struct shm_peer *p)
+{
+	b->n = 0;
+	b->m = 0;
+	b->bytes = 0;
+	b->most = p->n->npolled > 1 ? STEP : STEP_ALONE;
+}
+
 /* As much of a pull as there is room for; bytes. */
 static uint64_t add_pull(struct batch *b, const struct eng_pull *pull,
 			 uint64_t done)
 {
-	struct iov_range to = { .skip = done, .most = STEP - b->bytes,
+	struct iov_range to = { .skip = done, .most = b->most - b->bytes,
 				.out = b->to + b->n, .room = PIECES - b->n };
 	struct iov_range from = { .skip = done, .out = b->from + b->m,
 				  .room = PIECES - b->m };
@@ -223,8 +237,7 @@ static ssize_t read_first(struct shm_peer *p, const struct eng_pull *pull)
 	struct batch b;
 	ssize_t did;
 
-	b.n = b.m = 0;
-	b.bytes = 0;
+	batch_begin(&b, p);
 	if (!add_pull(&b, pull, 0))
 		return -EFAULT;
 	did = read_batch(p, &b);
@@ -257,8 +270,7 @@ static int read_pulls(struct shm_peer *p)
 	struct batch b;
 	ssize_t did;
 
-	b.n = b.m = 0;
-	b.bytes = 0;
+	batch_begin(&b, p);
 	for (pull = p->pulls; pull; pull = pull->next) {
 		f = pull->transport;
 		f->step = add_pull(&b, pull, f->done);

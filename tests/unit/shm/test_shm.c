@@ -332,6 +332,49 @@ static void pulls(void)
 	}
 }
 
+/* One peer's bytes come at once, a MiB; where there is another, in steps. */
+static void pull_steps(void)
+{
+	enum { LEN = 1 << 20 };
+	uint8_t *from = malloc(LEN), *to = malloc(LEN);
+	struct eng_nic *n, *m[2];
+	struct eng_peer *p, *first = NULL;
+	struct iovec dst = { to, LEN };
+	struct eng_src src;
+	struct eng_pull pull = { .src = &src, .dst = &dst, .nsrc = 1,
+				 .ndst = 1, .len = LEN };
+	unsigned int i, calls;
+
+	memset(from, 7, LEN);
+	fresh_space();
+	n = nic_new(space);
+	nic_wait_for(n, disc);
+	for (i = 0; i < 2; i++) {
+		struct eng_nic *both[2] = { n };
+
+		both[1] = m[i] = nic_new(space);
+		p = nic_handshake(m[i], disc);
+		run(both, 2, &p->up, 2000);
+		CU_ASSERT_FATAL(p->up == 1);
+		if (!i) {
+			first = n->peers;
+			CU_ASSERT(!shm_export_mem(p, NULL, from, LEN, &src));
+		}
+		memset(to, 0, LEN);
+		pulls_ended = 0;
+		CU_ASSERT(!shm_pull(first, &pull));
+		for (calls = 1; calls < 100 && !pulls_ended; calls++)
+			shm_progress(n, 64);
+		CU_ASSERT(calls == (i ? 4 : 1) && pulls_ended == 1);
+		CU_ASSERT(!pull_err && !memcmp(from, to, LEN));
+	}
+	nic_free(m[0]);
+	nic_free(m[1]);
+	nic_free(n);
+	free(from);
+	free(to);
+}
+
 /*
  * Several by one call, as the hint `more` says: whose source is exported no
  * more, or is not there, fails alone.
@@ -589,6 +632,7 @@ UNIT_MAIN("shm",
 	{ "a sender without room is woken", starved },
 	{ "many rings", incast },
 	{ "pulls, by reading and through the ring", pulls },
+	{ "pulls, at once and in steps", pull_steps },
 	{ "several pulls by one call", pulls_together },
 	{ "pulls from whose memory", whose_memory },
 	{ "pulls of a peer that dies", pulls_die },
