@@ -198,10 +198,13 @@ def one_round(found, measure, failures):
         if not takes_part(path, measure):
             continue
         try:
-            values[path].append(run(measure))
+            value = run(measure)
         except (Failed, ValueError) as error:
             failures.append(f"{measure.kind}, {measure.size} bytes, {path}: "
                             f"{error}")
+            print(f"# FAILED {failures[-1]}", flush=True)
+            continue
+        values[path].append(value)
     return {path: statistics.median(some) for path, some in values.items()}
 
 
@@ -241,10 +244,11 @@ def add(book, measure, rounds):
 def part_shm(book, build, quick):
     runner = Runner(build)
     found, without, failures = runner.contenders()
-    for line in without:
-        print(f"# without {line}", flush=True)
     if runner.local.alone:
         failures.append("two processors are needed: this process may use one")
+    for line in [f"without {line}" for line in without] + \
+            [f"FAILED {line}" for line in failures]:
+        print(f"# {line}", flush=True)
     count = 2 if quick else ROUNDS
     rounds = run_rounds(runner, found, count, failures)
     thrown = loaded = 0
@@ -255,8 +259,6 @@ def part_shm(book, build, quick):
         loaded += many
     print(f"# shm: {thrown} rounds thrown away, in which others had more than "
           f"{LOAD:.0%} of the processors; {loaded} such ones count")
-    for line in failures:
-        print(f"# FAILED {line}", flush=True)
     return failures
 
 
@@ -265,15 +267,15 @@ def main():
     here = os.path.dirname(os.path.realpath(__file__))
     runner = Runner(os.path.join(here, "../../build"))
     found, without, failures = runner.contenders()
-    for line in without:
+    for line in without + failures:
         print(f"without {line}")
     for measure in MEASURES:
         few = measure._replace(count=300, runs=1)
         values = one_round(found, few, failures)
-        failures += [f"{few}, {path}: {value}"
-                     for path, value in values.items() if value <= 0]
-    for line in failures:
-        print(line)
+        for path, value in values.items():
+            if value <= 0:
+                failures.append(path)
+                print(f"{few}, {path}: {value}")
     print(f"{', '.join(found)}: {len(MEASURES)} loops, {len(failures)} failed")
     return bool(failures)
 
