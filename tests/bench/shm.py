@@ -50,7 +50,7 @@ MEASURES = (Measure("lat", 4, 100000), Measure("rate", 8, 600000),
             Measure("stream", 65536, 20000, True))
 
 
-def again(run, tries=20):
+def again(run, tries=100):
     """libfabric's shm has names by the number of a process, and what one that
     was killed has left is in the way of the next of that number."""
     for _ in range(tries - 1):
