@@ -5,8 +5,11 @@
  * The calls are those of Open MPI's mtl ofi: fi_trecv, fi_tsend and, for
  * what is short, fi_tinject, on an endpoint FI_EP_RDM.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -160,6 +163,18 @@ static struct fi_info *query(const char *provider)
 	return info;
 }
 
+/*
+ * The provider shm has names by numbers of processes. One that has this
+ * process's number is of one that was killed, and in the way.
+ */
+static void drop_stale_name(void)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "/%d:0:0", (int)getpid());
+	shm_unlink(name);
+}
+
 static void open_end(struct end *e, const char *provider)
 {
 	struct fi_cq_attr cq = {
@@ -177,6 +192,7 @@ static void open_end(struct end *e, const char *provider)
 	must(fi_ep_bind(e->ep, &e->av->fid, 0), "fi_ep_bind");
 	must(fi_ep_bind(e->ep, &e->tx->fid, FI_TRANSMIT), "fi_ep_bind");
 	must(fi_ep_bind(e->ep, &e->rx->fid, FI_RECV), "fi_ep_bind");
+	drop_stale_name();
 	must(fi_enable(e->ep), "fi_enable");
 }
 

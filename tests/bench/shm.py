@@ -50,18 +50,6 @@ MEASURES = (Measure("lat", 4, 100000), Measure("rate", 8, 600000),
             Measure("stream", 65536, 20000, True))
 
 
-def again(run, tries=100):
-    """libfabric's shm has names by the number of a process, and what one that
-    was killed has left is in the way of the next of that number."""
-    for _ in range(tries - 1):
-        try:
-            return run()
-        except Failed as error:
-            if "resource busy" not in str(error):
-                raise
-    return run()
-
-
 class Runner:
     """One contender at a time."""
 
@@ -88,8 +76,8 @@ class Runner:
                        *map(str, local.cpus)]
             keep, local.env = local.env, env or local.env
             try:
-                return json.loads(last_line(again(
-                    lambda: local.finish(local.start(command, 0)))))["value"]
+                return json.loads(last_line(local.finish(
+                    local.start(command, 0))))["value"]
             finally:
                 local.env = keep
         return run
