@@ -30,7 +30,7 @@ static bool is_client(const struct via_ep *ep)
 static void announce_connected(struct via_ep *ep)
 {
 	ep->state = VIA_EP_CONNECTED;
-	via_list_del(&ep->link);
+	vipl_list_del(&ep->link);
 	via_eq_add(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL,
 		   is_client(ep) ? ep->cm : NULL,
 		   is_client(ep) ? ep->cm_len : 0);
@@ -185,14 +185,14 @@ static void begin_connecting(struct via_ep *ep)
 {
 	ep->deadline_ns = via_now() + (uint64_t)via_param.connect_ms * MS;
 	ep->state = VIA_EP_CONNECTING;
-	via_list_add(&ep->nic->connecting, &ep->link);
+	vipl_list_add_tail(&ep->link, &ep->nic->connecting);
 	via_nic_alarm(ep->nic, ep->deadline_ns);
 }
 
 static int cm_connect(struct fid_ep *fid, const void *addr, const void *param,
 		      size_t len)
 {
-	struct via_ep *ep = container_of_(fid, struct via_ep, fid);
+	struct via_ep *ep = vipl_container(fid, struct via_ep, fid);
 	const struct sockaddr_in *to = addr ? addr : (void *)&ep->dest;
 	VIP_UINT8 host[32];
 	VIP_RETURN r;
@@ -241,7 +241,7 @@ out:
 
 static int cm_accept(struct fid_ep *fid, const void *param, size_t len)
 {
-	struct via_ep *ep = container_of_(fid, struct via_ep, fid);
+	struct via_ep *ep = vipl_container(fid, struct via_ep, fid);
 	VIP_RETURN r = VIP_SUCCESS;
 	int kind, ret = 0;
 
@@ -275,7 +275,7 @@ static int cm_accept(struct fid_ep *fid, const void *param, size_t len)
 
 static int cm_shutdown(struct fid_ep *fid, uint64_t flags)
 {
-	struct via_ep *ep = container_of_(fid, struct via_ep, fid);
+	struct via_ep *ep = vipl_container(fid, struct via_ep, fid);
 	int ret = 0;
 
 	if (flags)
@@ -305,7 +305,7 @@ static int cm_getname(fid_t fid, void *addr, size_t *len)
 
 static int cm_getpeer(struct fid_ep *fid, void *addr, size_t *len)
 {
-	struct via_ep *ep = container_of_(fid, struct via_ep, fid);
+	struct via_ep *ep = vipl_container(fid, struct via_ep, fid);
 	int ret = -FI_ENOTCONN;
 
 	pthread_mutex_lock(&ep->nic->lock);

@@ -14,7 +14,7 @@
 
 static struct via_cq *cq_of(struct fid_cq *cq)
 {
-	return container_of_(cq, struct via_cq, fid);
+	return vipl_container(cq, struct via_cq, fid);
 }
 
 static int grow_ring(struct via_cq *cq, size_t need)
@@ -351,7 +351,7 @@ static void cq_free(struct via_cq *cq)
 
 static int cq_close(struct fid *fid)
 {
-	struct via_cq *cq = container_of_(fid, struct via_cq, fid.fid);
+	struct via_cq *cq = vipl_container(fid, struct via_cq, fid.fid);
 
 	if (atomic_load(&cq->refs))
 		return -FI_EBUSY;
@@ -362,7 +362,7 @@ static int cq_close(struct fid *fid)
 
 static int cq_control(struct fid *fid, int command, void *arg)
 {
-	struct via_cq *cq = container_of_(fid, struct via_cq, fid.fid);
+	struct via_cq *cq = vipl_container(fid, struct via_cq, fid.fid);
 
 	return via_wait_control(&cq->wait, command, arg);
 }
@@ -383,7 +383,7 @@ static int open_wait(struct via_cq *cq, enum fi_wait_obj obj)
 int via_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr,
 		struct fid_cq **out, void *context)
 {
-	struct via_domain *domain = container_of_(fid, struct via_domain, fid);
+	struct via_domain *domain = vipl_container(fid, struct via_domain, fid);
 	struct via_cq *cq;
 	int ret;
 

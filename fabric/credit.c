@@ -31,8 +31,8 @@ void via_credit_check(struct via_ep *ep)
 
 	if (ep->state != VIA_EP_CONNECTED || !news || news < left)
 		return;
-	if (via_list_empty(&ep->owing))
-		via_list_add(&ep->nic->owing, &ep->owing);
+	if (vipl_list_empty(&ep->owing))
+		vipl_list_add_tail(&ep->owing, &ep->nic->owing);
 	/* A program that only posts has no call that comes next. */
 	if (news >= ep->rx_size / 2)
 		via_credit_flush(ep);
@@ -49,7 +49,7 @@ void via_credit_flush(struct via_ep *ep)
 	if (ep->state != VIA_EP_CONNECTED || via_ctl_send(&ep->ctl, &m))
 		return;
 	ep->told = ep->posted;
-	via_list_del(&ep->owing);
+	vipl_list_del(&ep->owing);
 }
 
 /* A control message came; true: messages that wait may go (via_tx_pump()). */

@@ -9,7 +9,7 @@
 
 static int domain_close(struct fid *fid)
 {
-	struct via_domain *d = container_of_(fid, struct via_domain, fid.fid);
+	struct via_domain *d = vipl_container(fid, struct via_domain, fid.fid);
 
 	if (atomic_load(&d->refs))
 		return -FI_EBUSY;
@@ -61,7 +61,7 @@ int via_domain_open(struct fid_fabric *fid, struct fi_info *info,
 	d->fid.fid.ops = &domain_fid_ops;
 	d->fid.ops = &domain_ops;
 	d->fid.mr = &via_mr_ops;
-	d->fabric = container_of_(fid, struct via_fabric, fid);
+	d->fabric = vipl_container(fid, struct via_fabric, fid);
 	atomic_fetch_add(&d->fabric->refs, 1);
 	*out = &d->fid;
 	return 0;

@@ -197,10 +197,10 @@ static int ep_bind(struct fid *fid, struct fid *b, uint64_t flags)
 		return -FI_EOPBADSTATE;
 	switch (b->fclass) {
 	case FI_CLASS_CQ:
-		return bind_cq(ep, container_of_(b, struct via_cq, fid.fid),
+		return bind_cq(ep, vipl_container(b, struct via_cq, fid.fid),
 			       flags);
 	case FI_CLASS_EQ:
-		eq = container_of_(b, struct via_eq, fid.fid);
+		eq = vipl_container(b, struct via_eq, fid.fid);
 		if (ep->eq || eq->fabric != ep->domain->fabric)
 			return -FI_EINVAL;
 		ret = via_eq_attach(eq, ep->nic);
@@ -307,8 +307,8 @@ static void ep_init(struct via_ep *ep, struct via_domain *d,
 	ep->data.kind = VIA_VI_DATA;
 	ep->data.ep = ep;
 	ep->ctl.vi.ep = ep;
-	via_list_init(&ep->link);
-	via_list_init(&ep->owing);
+	vipl_list_init(&ep->link);
+	vipl_list_init(&ep->owing);
 	ep->transfer = (uint32_t)ep->nic->attr.MaxTransferSize;
 	if (info->src_addr && via_addr_ok(info->src_addr, info->src_addrlen))
 		memcpy(&ep->src, info->src_addr, sizeof(ep->src));
@@ -326,7 +326,7 @@ static int take_handle(struct via_ep *ep, struct fid *handle)
 		return via_pep_yield(handle, ep->nic, &ep->src, &ep->port);
 	pthread_mutex_lock(&ep->nic->lock);
 	/* The object has to be of the same NIC, and of no other endpoint. */
-	r = container_of_(handle, struct via_request, fid);
+	r = vipl_container(handle, struct via_request, fid);
 	r = r->nic == ep->nic ? via_request_claim(handle) : NULL;
 	pthread_mutex_unlock(&ep->nic->lock);
 	if (!r)
@@ -339,7 +339,7 @@ static int take_handle(struct via_ep *ep, struct fid *handle)
 int via_ep_open(struct fid_domain *fid, struct fi_info *info,
 		struct fid_ep **out, void *context)
 {
-	struct via_domain *d = container_of_(fid, struct via_domain, fid);
+	struct via_domain *d = vipl_container(fid, struct via_domain, fid);
 	struct via_ep *ep;
 
 	if (info->ep_attr && info->ep_attr->type != FI_EP_MSG &&

@@ -9,7 +9,7 @@
 
 static struct via_eq *eq_of(struct fid_eq *eq)
 {
-	return container_of_(eq, struct via_eq, fid);
+	return vipl_container(eq, struct via_eq, fid);
 }
 
 static void event_free(struct via_event *e)
@@ -28,7 +28,7 @@ static void tell_eq_waiter(struct via_eq *eq)
 
 static void clear_if_empty(struct via_eq *eq)
 {
-	if (via_list_empty(&eq->events) && via_list_empty(&eq->errors))
+	if (vipl_list_empty(&eq->events) && vipl_list_empty(&eq->errors))
 		via_wait_clear(&eq->wait);
 }
 
@@ -62,7 +62,7 @@ void via_eq_add(struct via_eq *eq, uint32_t event, struct fid *fid,
 	e->event = event;
 	e->info = info;
 	pthread_mutex_lock(&eq->lock);
-	via_list_add(&eq->events, &e->link);
+	vipl_list_add_tail(&e->link, &eq->events);
 	tell_eq_waiter(eq);
 	pthread_mutex_unlock(&eq->lock);
 }
@@ -79,19 +79,19 @@ void via_eq_add_err(struct via_eq *eq, struct fid *fid, int err, int prov,
 	e->err = err;
 	e->prov = prov;
 	pthread_mutex_lock(&eq->lock);
-	via_list_add(&eq->errors, &e->link);
+	vipl_list_add_tail(&e->link, &eq->errors);
 	tell_eq_waiter(eq);
 	pthread_mutex_unlock(&eq->lock);
 }
 
-static void purge_events(struct via_list *list, struct fid *fid)
+static void purge_events(struct vipl_list *list, struct fid *fid)
 {
 	struct via_event *e, *n;
 
-	via_list_each(e, n, list, link) {
+	vipl_list_each(e, n, list, link) {
 		if (fid && e->fid != fid)
 			continue;
-		via_list_del(&e->link);
+		vipl_list_del(&e->link);
 		event_free(e);
 	}
 }
@@ -148,7 +148,7 @@ static ssize_t give_event(struct via_eq *eq, struct via_event *e,
 	*event = e->event;
 	if (!peek) {
 		e->info = NULL;		/* the program's now */
-		via_list_del(&e->link);
+		vipl_list_del(&e->link);
 		event_free(e);
 		clear_if_empty(eq);
 	}
@@ -161,12 +161,12 @@ static ssize_t take_first_event(struct via_eq *eq, uint32_t *event, void *buf,
 	ssize_t ret = -FI_EAGAIN;
 
 	pthread_mutex_lock(&eq->lock);
-	if (!via_list_empty(&eq->errors))
+	if (!vipl_list_empty(&eq->errors))
 		ret = -FI_EAVAIL;
-	else if (!via_list_empty(&eq->events))
+	else if (!vipl_list_empty(&eq->events))
 		ret = give_event(eq,
-				 container_of_(eq->events.next,
-					       struct via_event, link),
+				 vipl_container(eq->events.next,
+						struct via_event, link),
 				 event, buf, len,
 				 !!(flags & FI_PEEK));
 	pthread_mutex_unlock(&eq->lock);
@@ -209,7 +209,7 @@ int via_eq_trywait(struct via_eq *eq)
 		return -FI_EINVAL;
 	look_at_nics(eq, true);
 	pthread_mutex_lock(&eq->lock);
-	any = !via_list_empty(&eq->events) || !via_list_empty(&eq->errors);
+	any = !vipl_list_empty(&eq->events) || !vipl_list_empty(&eq->errors);
 	pthread_mutex_unlock(&eq->lock);
 	return any ? -FI_EAGAIN : 0;
 }
@@ -221,11 +221,11 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
 	struct via_event *e;
 
 	pthread_mutex_lock(&eq->lock);
-	if (via_list_empty(&eq->errors)) {
+	if (vipl_list_empty(&eq->errors)) {
 		pthread_mutex_unlock(&eq->lock);
 		return -FI_EAGAIN;
 	}
-	e = container_of_(eq->errors.next, struct via_event, link);
+	e = vipl_container(eq->errors.next, struct via_event, link);
 	buf->fid = e->fid;
 	buf->context = e->fid ? e->fid->context : NULL;
 	buf->data = 0;
@@ -242,7 +242,7 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
 		buf->err_data_size = e->len;
 	}
 	if (!(flags & FI_PEEK)) {
-		via_list_del(&e->link);
+		vipl_list_del(&e->link);
 		event_free(e);
 		clear_if_empty(eq);
 	}
@@ -269,7 +269,7 @@ static ssize_t eq_write(struct fid_eq *fid, uint32_t event, const void *buf,
 	e->len = len;
 	e->event = event;
 	pthread_mutex_lock(&eq->lock);
-	via_list_add(&eq->events, &e->link);
+	vipl_list_add_tail(&e->link, &eq->events);
 	tell_eq_waiter(eq);
 	pthread_mutex_unlock(&eq->lock);
 	return (ssize_t)len;
@@ -326,7 +326,7 @@ int via_eq_attach(struct via_eq *eq, struct via_nic *nic)
 
 static int eq_close(struct fid *fid)
 {
-	struct via_eq *eq = container_of_(fid, struct via_eq, fid.fid);
+	struct via_eq *eq = vipl_container(fid, struct via_eq, fid.fid);
 	unsigned int i;
 
 	if (atomic_load(&eq->refs))
@@ -345,7 +345,7 @@ static int eq_close(struct fid *fid)
 
 static int eq_control(struct fid *fid, int command, void *arg)
 {
-	struct via_eq *eq = container_of_(fid, struct via_eq, fid.fid);
+	struct via_eq *eq = vipl_container(fid, struct via_eq, fid.fid);
 
 	return via_wait_control(&eq->wait, command, arg);
 }
@@ -369,14 +369,14 @@ int via_eq_open(struct fid_fabric *fid, struct fi_eq_attr *attr,
 	eq->fid.ops = &eq_ops;
 	eq->writes = !!(attr->flags & FI_WRITE);
 	pthread_mutex_init(&eq->lock, NULL);
-	via_list_init(&eq->events);
-	via_list_init(&eq->errors);
+	vipl_list_init(&eq->events);
+	vipl_list_init(&eq->errors);
 	ret = via_wait_open(&eq->wait, attr->wait_obj);
 	if (ret) {
 		eq_close(&eq->fid.fid);
 		return ret;
 	}
-	eq->fabric = container_of_(fid, struct via_fabric, fid);
+	eq->fabric = vipl_container(fid, struct via_fabric, fid);
 	atomic_fetch_add(&eq->fabric->refs, 1);
 	*out = &eq->fid;
 	return 0;

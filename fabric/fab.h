@@ -58,6 +58,8 @@
 #include <vipl.h>
 #include <vipl_ext.h>
 
+#include "../vipl/list.h"
+
 #define VIA_TX_SIZE	128	/* operations, default */
 #define VIA_RX_SIZE	128
 #define VIA_SIZE_MAX	384	/* the most of either */
@@ -88,46 +90,6 @@ extern struct via_param via_param;
 
 #define via_warn(sub, ...)	FI_WARN(&via_prov, sub, __VA_ARGS__)
 #define via_info(sub, ...)	FI_INFO(&via_prov, sub, __VA_ARGS__)
-
-#define container_of_(p, type, member) \
-	((type *)(void *)((char *)(p) - offsetof(type, member)))
-
-/* A list with a head, circular. */
-struct via_list {
-	struct via_list	*next, *prev;
-};
-
-static inline void via_list_init(struct via_list *l)
-{
-	l->next = l->prev = l;
-}
-
-static inline bool via_list_empty(const struct via_list *l)
-{
-	return l->next == l;
-}
-
-static inline void via_list_add(struct via_list *head, struct via_list *l)
-{
-	l->prev = head->prev;
-	l->next = head;
-	head->prev->next = l;
-	head->prev = l;
-}
-
-/* Also of what is on no list. */
-static inline void via_list_del(struct via_list *l)
-{
-	l->prev->next = l->next;
-	l->next->prev = l->prev;
-	via_list_init(l);
-}
-
-#define via_list_each(p, n, head, member) \
-	for (p = container_of_((head)->next, __typeof__(*p), member), \
-	     n = container_of_(p->member.next, __typeof__(*p), member); \
-	     &p->member != (head); \
-	     p = n, n = container_of_(p->member.next, __typeof__(*p), member))
 
 /* A VI, found by its handle when a CQ tells of it (nic.c). */
 enum via_vi_kind { VIA_VI_DATA, VIA_VI_CTL };
@@ -166,10 +128,10 @@ struct via_nic {
 	pthread_mutex_t		lock;
 	/* all below: lock */
 	struct via_vi		*vis[VIA_VI_HASH];
-	struct via_list		connecting;	/* endpoints with no verdict */
-	struct via_list		peps;		/* that listen */
-	struct via_list		owing;		/* endpoints with news of receives */
-	struct via_list		rejects;	/* rejections under way */
+	struct vipl_list	connecting;	/* endpoints with no verdict */
+	struct vipl_list	peps;		/* that listen */
+	struct vipl_list	owing;		/* endpoints with news of receives */
+	struct vipl_list	rejects;	/* rejections under way */
 	uint64_t		timer_ns;	/* when it goes off; 0: never */
 	bool			starved;	/* an operation found no room */
 	bool			has_sent;	/* since a message was taken */
@@ -275,7 +237,7 @@ int via_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 int via_cq_trywait(struct via_cq *cq);
 
 struct via_event {
-	struct via_list		link;
+	struct vipl_list	link;
 	uint32_t		event;
 	struct fid		*fid;		/* NULL: a program's own */
 	struct fi_info		*info;		/* CONNREQ, until it is read */
@@ -295,7 +257,7 @@ struct via_eq {
 	atomic_uint		refs;
 	pthread_mutex_t		lock;
 	/* lock */
-	struct via_list		events, errors;
+	struct vipl_list	events, errors;
 	struct via_nic		*nics[VIA_EQ_NICS];	/* referred to */
 	unsigned int		n_nics;
 	uint8_t			err_data[VIA_CM_DATA];	/* of the last error */
@@ -377,7 +339,7 @@ int via_ctl_take(struct via_ctl *c, struct via_ctl_msg *m);
 /* A connection request that both VIs of a client have made. */
 struct via_request {
 	struct fid		fid;		/* info->handle */
-	struct via_list		link;		/* nic->lock: pep->requests */
+	struct vipl_list	link;		/* nic->lock: pep->requests */
 	struct via_nic		*nic;		/* referred to by its pep or ep */
 	struct via_pep		*pep;		/* NULL: an endpoint has it */
 	VIP_CONN_HANDLE		conn[2];	/* by via_vi_kind; NULL: none */
@@ -444,8 +406,8 @@ struct via_ep {
 	/* all below: nic->lock */
 	enum via_ep_state	state;
 	bool			dying;		/* its queues are being emptied */
-	struct via_list		link;		/* nic->connecting */
-	struct via_list		owing;		/* nic->owing */
+	struct vipl_list	link;		/* nic->connecting */
+	struct vipl_list	owing;		/* nic->owing */
 	struct via_vi		data;
 	struct via_ctl		ctl;
 	uint32_t		transfer;	/* bytes of one VIA message */
@@ -488,7 +450,7 @@ struct via_ep {
 
 static inline struct via_ep *via_ep_of(struct fid *fid)
 {
-	return container_of_(fid, struct via_ep, fid.fid);
+	return vipl_container(fid, struct via_ep, fid.fid);
 }
 
 /* ep.c */

@@ -5,7 +5,7 @@
 
 static int fabric_close(struct fid *fid)
 {
-	struct via_fabric *f = container_of_(fid, struct via_fabric, fid.fid);
+	struct via_fabric *f = vipl_container(fid, struct via_fabric, fid.fid);
 
 	if (atomic_load(&f->refs))
 		return -FI_EBUSY;
@@ -23,12 +23,12 @@ static int fabric_trywait(struct fid_fabric *fabric, struct fid **fids,
 	for (i = 0; i < count; i++) {
 		switch (fids[i]->fclass) {
 		case FI_CLASS_CQ:
-			ret = via_cq_trywait(container_of_(fids[i], struct via_cq,
-							   fid.fid));
+			ret = via_cq_trywait(vipl_container(fids[i], struct via_cq,
+							    fid.fid));
 			break;
 		case FI_CLASS_EQ:
-			ret = via_eq_trywait(container_of_(fids[i], struct via_eq,
-							   fid.fid));
+			ret = via_eq_trywait(vipl_container(fids[i], struct via_eq,
+							    fid.fid));
 			break;
 		default:
 			ret = -FI_EINVAL;

@@ -10,7 +10,7 @@
 
 static int mr_close(struct fid *fid)
 {
-	struct via_mr *mr = container_of_(fid, struct via_mr, fid.fid);
+	struct via_mr *mr = vipl_container(fid, struct via_mr, fid.fid);
 	VIP_RETURN r = VIP_SUCCESS;
 
 	if (mr->len)
@@ -44,7 +44,7 @@ static int register_region(struct fid *fid, const void *buf, size_t len,
 			   uint64_t access, uint64_t flags, void *context,
 			   struct fid_mr **out)
 {
-	struct via_domain *d = container_of_(fid, struct via_domain, fid.fid);
+	struct via_domain *d = vipl_container(fid, struct via_domain, fid.fid);
 	VIP_MEM_ATTRIBUTES attr = {
 		.Ptag = d->ptag,
 		.EnableRdmaWrite = !!(access & FI_REMOTE_WRITE),

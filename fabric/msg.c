@@ -10,7 +10,7 @@
 
 static struct via_ep *ep_of(struct fid_ep *ep)
 {
-	return container_of_(ep, struct via_ep, fid);
+	return vipl_container(ep, struct via_ep, fid);
 }
 
 /* @mute: no entry in the CQ, whatever becomes of it. */
@@ -247,8 +247,8 @@ void via_ep_end(struct via_ep *ep)
 		return;
 	ep->dying = true;
 	ep->state = VIA_EP_DOWN;
-	via_list_del(&ep->link);
-	via_list_del(&ep->owing);
+	vipl_list_del(&ep->link);
+	vipl_list_del(&ep->owing);
 	VipDisconnect(ep->data.h);
 	VipDisconnect(ep->ctl.vi.h);
 	while (via_tx_done(ep))

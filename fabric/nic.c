@@ -100,10 +100,10 @@ static int nic_open(const char *name, struct via_nic **out)
 		return -FI_ENOMEM;
 	snprintf(nic->name, sizeof(nic->name), "%s", name);
 	pthread_mutex_init(&nic->lock, NULL);
-	via_list_init(&nic->connecting);
-	via_list_init(&nic->peps);
-	via_list_init(&nic->owing);
-	via_list_init(&nic->rejects);
+	vipl_list_init(&nic->connecting);
+	vipl_list_init(&nic->peps);
+	vipl_list_init(&nic->owing);
+	vipl_list_init(&nic->rejects);
 	nic->refs = 1;
 	nic->alone = get_nprocs() == 1;
 	nic->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

@@ -18,7 +18,7 @@
 
 static struct via_pep *pep_of(struct fid *fid)
 {
-	return container_of_(fid, struct via_pep, fid.fid);
+	return vipl_container(fid, struct via_pep, fid.fid);
 }
 
 static bool well_formed(const struct via_nic *nic, const union via_net *from,
@@ -42,7 +42,7 @@ static struct via_request *find_request(struct via_pep *pep,
 {
 	struct via_request *r, *n;
 
-	via_list_each(r, n, &pep->requests, link)
+	vipl_list_each(r, n, &pep->requests, link)
 		if (!r->whole && r->hello.cookie == h->cookie &&
 		    !r->conn[h->kind] &&
 		    !memcmp(r->host, host, pep->nic->attr.NicAddressLen))
@@ -108,7 +108,7 @@ static void take_half_request(struct via_pep *pep, const union via_net *from,
 		memcpy(r->host, host, pep->nic->attr.NicAddressLen);
 		r->transfer = (uint32_t)attr->MaxTransferSize;
 		r->expires_ns = via_now() + HALF_NS;
-		via_list_add(&pep->requests, &r->link);
+		vipl_list_add_tail(&r->link, &pep->requests);
 		pep->n_requests++;
 		via_nic_alarm(pep->nic, r->expires_ns);
 	}
@@ -145,10 +145,10 @@ void via_pep_look(struct via_nic *nic)
 	union via_net from;
 	uint64_t now = 0;
 
-	via_list_each(pep, n, &nic->peps, link) {
+	vipl_list_each(pep, n, &nic->peps, link) {
 		while (accept_half(pep, &from, &attr, &conn) == VIP_SUCCESS)
 			take_half_request(pep, &from, &attr, conn);
-		via_list_each(r, m, &pep->requests, link) {
+		vipl_list_each(r, m, &pep->requests, link) {
 			if (r->whole)
 				continue;
 			now = now ? now : via_now();
@@ -171,7 +171,7 @@ static VIP_RETURN set_backlog(struct via_pep *pep, VIP_ULONG requests)
 
 static int pep_listen(struct fid_pep *fid)
 {
-	struct via_pep *pep = container_of_(fid, struct via_pep, fid);
+	struct via_pep *pep = vipl_container(fid, struct via_pep, fid);
 	int ret = 0;
 
 	if (!pep->eq)
@@ -186,7 +186,7 @@ static int pep_listen(struct fid_pep *fid)
 	ret = -via_err_of(set_backlog(pep, 2 * BACKLOG));
 	if (!ret) {
 		pep->listening = true;
-		via_list_add(&pep->nic->peps, &pep->link);
+		vipl_list_add_tail(&pep->link, &pep->nic->peps);
 	}
 	pthread_mutex_unlock(&pep->nic->lock);
 	return ret;
@@ -198,11 +198,11 @@ static int pep_close(struct fid *fid)
 	struct via_request *r, *n;
 
 	pthread_mutex_lock(&pep->nic->lock);
-	via_list_del(&pep->link);
+	vipl_list_del(&pep->link);
 	if (pep->listening)
 		set_backlog(pep, 0);
 	pep->listening = false;
-	via_list_each(r, n, &pep->requests, link)
+	vipl_list_each(r, n, &pep->requests, link)
 		via_request_free(via_request_claim(&r->fid));
 	pthread_mutex_unlock(&pep->nic->lock);
 	if (pep->eq) {
@@ -221,7 +221,7 @@ static int pep_close(struct fid *fid)
 static int pep_bind(struct fid *fid, struct fid *b, uint64_t flags)
 {
 	struct via_pep *pep = pep_of(fid);
-	struct via_eq *eq = container_of_(b, struct via_eq, fid.fid);
+	struct via_eq *eq = vipl_container(b, struct via_eq, fid.fid);
 	int ret;
 
 	if (b->fclass != FI_CLASS_EQ)
@@ -298,7 +298,7 @@ static int pep_getname(fid_t fid, void *addr, size_t *len)
 static int pep_reject(struct fid_pep *fid, fid_t handle, const void *param,
 		      size_t len)
 {
-	struct via_pep *pep = container_of_(fid, struct via_pep, fid);
+	struct via_pep *pep = vipl_container(fid, struct via_pep, fid);
 	struct via_request *r;
 
 	if (len > VIA_CM_DATA || (len && !param))
@@ -339,8 +339,8 @@ static void pep_init(struct via_pep *pep, void *context)
 	pep->fid.ops = &pep_ops;
 	pep->fid.cm = &pep_cm_ops;
 	pep->port = -1;
-	via_list_init(&pep->link);
-	via_list_init(&pep->requests);
+	vipl_list_init(&pep->link);
+	vipl_list_init(&pep->requests);
 }
 
 int via_pep_open(struct fid_fabric *fid, struct fi_info *info,
@@ -372,7 +372,7 @@ int via_pep_open(struct fid_fabric *fid, struct fi_info *info,
 		free(pep);
 		return ret;
 	}
-	pep->fabric = container_of_(fid, struct via_fabric, fid);
+	pep->fabric = vipl_container(fid, struct via_fabric, fid);
 	atomic_fetch_add(&pep->fabric->refs, 1);
 	*out = &pep->fid;
 	return 0;

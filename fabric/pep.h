@@ -15,8 +15,8 @@ struct via_pep {
 	int			port;		/* a socket that holds it, or -1 */
 	/* nic->lock */
 	bool			listening;
-	struct via_list		link;		/* nic->peps */
-	struct via_list		requests;	/* that no endpoint has */
+	struct vipl_list	link;		/* nic->peps */
+	struct vipl_list	requests;	/* that no endpoint has */
 	unsigned int		n_requests;
 };
 

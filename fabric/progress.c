@@ -131,7 +131,7 @@ static void progress(struct via_nic *nic, bool answers)
 
 	take_notices(nic, nic->cq[VIA_CQ_CTL], false);
 	take_notices(nic, nic->cq[VIA_CQ_DATA], answers);
-	via_list_each(ep, n, &nic->owing, owing)
+	vipl_list_each(ep, n, &nic->owing, owing)
 		via_credit_flush(ep);
 }
 
@@ -158,7 +158,7 @@ void via_progress_cm(struct via_nic *nic)
 			errno = 0;	/* another thread was first */
 	}
 	via_pep_look(nic);
-	via_list_each(ep, n, &nic->connecting, link)
+	vipl_list_each(ep, n, &nic->connecting, link)
 		via_cm_step(ep);
 	via_reject_poll(nic);
 }

@@ -12,7 +12,7 @@
 #define REJECT_NS	5000000000u
 
 struct via_reject {
-	struct via_list		link;		/* nic->rejects */
+	struct vipl_list		link;		/* nic->rejects */
 	struct via_nic		*nic;
 	struct via_ctl		ctl;
 	struct via_ctl_msg	msg;
@@ -25,7 +25,7 @@ static void reject_free(struct via_reject *b)
 {
 	struct via_ctl_msg m;
 
-	via_list_del(&b->link);
+	vipl_list_del(&b->link);
 	if (b->ctl.vi.h) {
 		VipDisconnect(b->ctl.vi.h);
 		while (via_ctl_sent(&b->ctl) > 0)
@@ -52,7 +52,7 @@ int via_reject_send(struct via_request *r, const void *data, size_t len)
 
 	if (!b)
 		return -FI_ENOMEM;
-	via_list_init(&b->link);
+	vipl_list_init(&b->link);
 	b->nic = r->nic;
 	b->slab = mmap(NULL, VIA_CTL_BYTES, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -77,7 +77,7 @@ int via_reject_send(struct via_request *r, const void *data, size_t len)
 		return -via_err_of(v);
 	}
 	r->conn[VIA_VI_CTL] = NULL;
-	via_list_add(&b->nic->rejects, &b->link);
+	vipl_list_add_tail(&b->link, &b->nic->rejects);
 	via_nic_alarm(b->nic, b->until_ns);
 	return 0;
 }
@@ -98,7 +98,7 @@ void via_reject_poll(struct via_nic *nic)
 	struct via_reject *b, *n;
 	VIP_RETURN r;
 
-	via_list_each(b, n, &nic->rejects, link) {
+	vipl_list_each(b, n, &nic->rejects, link) {
 		if (!b->sent) {
 			r = VipExtConnectDone(b->ctl.vi.h, NULL, NULL, NULL);
 			b->sent = r == VIP_SUCCESS &&
@@ -116,6 +116,6 @@ void via_reject_end(struct via_nic *nic)
 {
 	struct via_reject *b, *n;
 
-	via_list_each(b, n, &nic->rejects, link)
+	vipl_list_each(b, n, &nic->rejects, link)
 		reject_free(b);
 }

@@ -17,11 +17,11 @@ void via_request_free(struct via_request *r)
 /* Take a request out of its passive endpoint's hands.  NULL: it is none. */
 struct via_request *via_request_claim(struct fid *handle)
 {
-	struct via_request *r = container_of_(handle, struct via_request, fid);
+	struct via_request *r = vipl_container(handle, struct via_request, fid);
 
 	if (!handle || handle->fclass != FI_CLASS_CONNREQ || !r->pep)
 		return NULL;
-	via_list_del(&r->link);
+	vipl_list_del(&r->link);
 	r->pep->n_requests--;
 	r->pep = NULL;
 	return r;
@@ -45,7 +45,7 @@ void via_request_reject(struct via_request *r, const void *data, size_t len)
 int via_pep_yield(struct fid *handle, struct via_nic *nic,
 		  struct sockaddr_in *addr, int *port)
 {
-	struct via_pep *pep = container_of_(handle, struct via_pep, fid.fid);
+	struct via_pep *pep = vipl_container(handle, struct via_pep, fid.fid);
 
 	if (handle->fclass != FI_CLASS_PEP || pep->nic != nic ||
 	    pep->listening || pep->port < 0)

@@ -13,7 +13,7 @@
 
 static struct via_ep *ep_of(struct fid_ep *ep)
 {
-	return container_of_(ep, struct via_ep, fid);
+	return vipl_container(ep, struct via_ep, fid);
 }
 
 struct target {

@@ -120,7 +120,7 @@ static int tell_written(struct via_ep *ep, const struct via_tx *t)
 
 	if (!ret) {
 		ep->told = ep->posted;
-		via_list_del(&ep->owing);
+		vipl_list_del(&ep->owing);
 	}
 	return ret;
 }
@@ -256,7 +256,7 @@ static void queue_tx(struct via_ep *ep, struct via_tx *t)
 	*ep->txq_end = t;
 	ep->txq_end = &t->next;
 	via_tx_pump(ep);
-	if (!via_list_empty(&ep->owing))
+	if (!vipl_list_empty(&ep->owing))
 		via_credit_flush(ep);
 }
 

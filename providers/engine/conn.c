@@ -178,13 +178,13 @@ static void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
 static struct eng_peer *find_known_peer(struct eng_nic *nic,
 					const struct vipl_addr *a)
 {
-	struct eng_list *l;
+	struct vipl_list *l;
 	struct eng_peer *p;
 
 	if (!(nic->t->flags & ENG_ONE_NIC))
 		return NULL;
 	for (l = nic->peers.next; l != &nic->peers; l = l->next) {
-		p = eng_container(l, struct eng_peer, link);
+		p = vipl_container(l, struct eng_peer, link);
 		if (p->state != PEER_DOWN &&
 		    !memcmp(p->addr, a->host, nic->ident.addr_len))
 			return p;
@@ -473,11 +473,11 @@ static void rx_served(struct eng_nic *nic, struct eng_peer *peer,
 static void rx_cancel(struct eng_nic *nic, struct eng_peer *peer,
 		      uint64_t nonce)
 {
-	struct eng_list *l;
+	struct vipl_list *l;
 	struct eng_conn *c;
 
 	for (l = peer->conns.next; l != &peer->conns; l = l->next) {
-		c = eng_container(l, struct eng_conn, peer_link);
+		c = vipl_container(l, struct eng_conn, peer_link);
 		if (c->nonce == nonce) {
 			eng_conn_free(nic, c);
 			return;

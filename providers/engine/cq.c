@@ -58,7 +58,7 @@ VIP_RETURN eng_cq_create(struct vipl_cq *obj, VIP_ULONG entries)
 	if (ring && nic->live && nic->ncqs < nic->ident.cq) {
 		atomic_store(&cq->nic, nic);
 		cq->obj = obj;
-		eng_list_init(&cq->sleepers);
+		vipl_list_init(&cq->sleepers);
 		cq->notify = 0;
 		cq->queues = 0;
 		cq->made = 1;
@@ -222,7 +222,7 @@ void eng_cq_publish(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
 		if (ev.cq)
 			eng_host->event(nic->obj, &ev);
 	}
-	if (!eng_list_empty(&cq->sleepers))
+	if (!vipl_list_empty(&cq->sleepers))
 		eng_wake(nic, &cq->sleepers);
 }
 

@@ -96,21 +96,21 @@ static void send_disconnect(struct eng_nic *nic, struct eng_vi *v)
  */
 static void drop_rndvs(struct eng_vi *v, int all)
 {
-	struct eng_list *l, *next;
+	struct vipl_list *l, *next;
 	struct eng_rndv *x;
 
 	for (l = v->rndvs.next; l != &v->rndvs; l = next) {
 		next = l->next;
-		x = eng_container(l, struct eng_rndv, link);
+		x = vipl_container(l, struct eng_rndv, link);
 		if (!all && (x->started ||
 			     (x->read &&
 			      v->disconnect_op == WIRE_DISCONNECT_ACK)))
 			continue;
-		eng_list_del(&x->link);
+		vipl_list_del(&x->link);
 		if (x->started) {
 			/* The peer is down: the transport frees it with it. */
 			x->vi = NULL;
-			eng_list_add_tail(&x->link, &v->peer->orphans);
+			vipl_list_add_tail(&x->link, &v->peer->orphans);
 		} else {
 			eng_rndv_free(x);
 		}
@@ -147,7 +147,7 @@ static int wait_pulls(struct eng_nic *nic, struct eng_vi *v)
 		return 1;
 	}
 	if (now < v->disconnect_deadline) {
-		if (eng_list_empty(&v->timed))
+		if (vipl_list_empty(&v->timed))
 			eng_time(nic, v, v->disconnect_deadline);
 		return 1;
 	}
@@ -166,7 +166,7 @@ void eng_disconnect_work(struct eng_nic *nic, struct eng_vi *v)
 		drop_rndvs(v, 0);
 		if (!down && eng_rndvs_start(nic, v))
 			eng_stall(v);
-		if (!down && !eng_list_empty(&v->rndvs)) {
+		if (!down && !vipl_list_empty(&v->rndvs)) {
 			if (wait_pulls(nic, v))
 				return;
 			down = 1;

@@ -88,9 +88,9 @@ static inline void eng_todo(struct eng_nic *nic, struct eng_vi *v, uint8_t what)
 	 * nothing, has none for it ever.
 	 */
 	if (what & TODO_DISCONNECT)
-		eng_list_del(&v->work);
-	if (eng_list_empty(&v->work))
-		eng_list_add_tail(&v->work, &nic->work);
+		vipl_list_del(&v->work);
+	if (vipl_list_empty(&v->work))
+		vipl_list_add_tail(&v->work, &nic->work);
 	nic->dirty = 1;
 }
 
@@ -105,7 +105,7 @@ static inline void eng_look_quick(struct eng_vi *v)
 
 static inline void eng_late(struct eng_nic *nic, struct eng_vi *v)
 {
-	eng_list_add_tail(&v->late, &nic->late);
+	vipl_list_add_tail(&v->late, &nic->late);
 	nic->tardy = 1;
 }
 
@@ -114,8 +114,8 @@ static inline void eng_late(struct eng_nic *nic, struct eng_vi *v)
 int eng_progress(struct eng_nic *nic);
 void eng_poll(struct eng_nic *nic);
 void eng_poll_held(struct eng_nic *nic);
-int eng_sleep(struct eng_nic *nic, struct eng_list *on, uint64_t deadline);
-void eng_wake(struct eng_nic *nic, struct eng_list *sleepers);
+int eng_sleep(struct eng_nic *nic, struct vipl_list *on, uint64_t deadline);
+void eng_wake(struct eng_nic *nic, struct vipl_list *sleepers);
 void eng_rouse(struct eng_nic *nic, struct eng_sleeper *s, uint32_t word);
 int eng_ticker_start(struct eng_nic *nic);
 void eng_ticker_stop(struct eng_nic *nic);

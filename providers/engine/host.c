@@ -45,11 +45,11 @@ void eng_event(struct eng_vi *v, uint32_t code, uint32_t opcode, uint64_t desc,
 /* Have the VI looked at then; ENG_FOREVER: not at all. */
 void eng_time(struct eng_nic *nic, struct eng_vi *v, uint64_t when)
 {
-	eng_list_del(&v->timed);
+	vipl_list_del(&v->timed);
 	v->when = when;
 	if (when == ENG_FOREVER)
 		return;
-	eng_list_add_tail(&v->timed, &nic->timed);
+	vipl_list_add_tail(&v->timed, &nic->timed);
 	if (when >= nic->next_time)
 		return;
 	nic->next_time = when;

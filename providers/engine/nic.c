@@ -41,16 +41,16 @@ static int init_tables(struct eng_nic *nic)
 {
 	uint32_t i;
 
-	eng_list_init(&nic->work);
-	eng_list_init(&nic->peer_work);
-	eng_list_init(&nic->disc_work);
-	eng_list_init(&nic->late);
-	eng_list_init(&nic->sleepers);
-	eng_list_init(&nic->timed);
-	eng_list_init(&nic->peers);
-	eng_list_init(&nic->conns);
+	vipl_list_init(&nic->work);
+	vipl_list_init(&nic->peer_work);
+	vipl_list_init(&nic->disc_work);
+	vipl_list_init(&nic->late);
+	vipl_list_init(&nic->sleepers);
+	vipl_list_init(&nic->timed);
+	vipl_list_init(&nic->peers);
+	vipl_list_init(&nic->conns);
 	for (i = 0; i < ENG_DISC_HASH; i++)
-		eng_list_init(&nic->discs[i]);
+		vipl_list_init(&nic->discs[i]);
 	nic->next_time = ENG_FOREVER;
 	nic->leader = NULL;
 	nic->dirty = 0;
@@ -122,7 +122,7 @@ static void eng_shutdown(struct vipl_nic *obj)
 {
 	struct eng_nic *nic = eng_nic_of(obj);
 	struct eng_sleeper *s;
-	struct eng_list *l;
+	struct vipl_list *l;
 	struct eng_vi *v;
 	uint32_t i;
 
@@ -138,9 +138,9 @@ static void eng_shutdown(struct vipl_nic *obj)
 		eng_vi_end(nic, v);
 	}
 	nic->live = 0;
-	while ((l = eng_list_pop(&nic->sleepers))) {
-		s = eng_container(l, struct eng_sleeper, all);
-		eng_list_del(&s->link);
+	while ((l = vipl_list_pop(&nic->sleepers))) {
+		s = vipl_container(l, struct eng_sleeper, all);
+		vipl_list_del(&s->link);
 		eng_rouse(nic, s, SLEEP_WOKEN);
 	}
 	eng_leave(nic);

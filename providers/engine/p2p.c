@@ -16,7 +16,7 @@ void eng_p2p_unlist(struct eng_nic *nic, struct eng_vi *v)
 {
 	struct eng_disc *d = v->conn.disc;
 
-	eng_list_del(&v->conn.look);
+	vipl_list_del(&v->conn.look);
 	v->conn.disc = NULL;
 	if (d)
 		eng_disc_todo(nic, d);
@@ -62,7 +62,7 @@ void eng_p2p_retry(struct eng_nic *nic, struct eng_vi *v, uint64_t now)
 
 	if (!a->p2p || now < a->retry) {
 		/* The timer has been taken off. */
-		if (eng_list_empty(&v->timed))
+		if (vipl_list_empty(&v->timed))
 			eng_time(nic, v, a->p2p && a->retry < a->deadline ?
 				 a->retry : a->deadline);
 		return;
@@ -99,7 +99,7 @@ VIP_RETURN eng_peer_request(struct vipl_vi *obj, const struct vipl_addr *local,
 	v->conn.p2p = 1;
 	v->conn.event = 1;
 	v->conn.disc = d;
-	eng_list_add_tail(&v->conn.look, &d->looks);
+	vipl_list_add_tail(&v->conn.look, &d->looks);
 	/* First it can be found, then it looks: of two one finds the other. */
 	eng_disc_work(nic, d);
 	look_later(nic, v, RETRY_NS);
@@ -152,12 +152,12 @@ static struct eng_vi *find_look(struct eng_nic *nic, struct eng_peer *peer,
 {
 	struct eng_disc *d = eng_disc_find(nic, c->remote, c->remote_len, 0);
 	struct eng_vi *v, *found = NULL;
-	struct eng_list *l;
+	struct vipl_list *l;
 
 	if (!d)
 		return NULL;
 	for (l = d->looks.next; l != &d->looks; l = l->next) {
-		v = eng_container(l, struct eng_vi, conn.look);
+		v = vipl_container(l, struct eng_vi, conn.look);
 		if (!looks_for(nic, v, peer, c))
 			continue;
 		if (!goes_first(v, c))

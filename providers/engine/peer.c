@@ -30,25 +30,25 @@ struct eng_peer *eng_peer_make(struct eng_nic *nic, const uint8_t *addr)
 	p->nic = nic;
 	p->state = PEER_HANDSHAKE;
 	memcpy(p->addr, addr, nic->ident.addr_len);
-	eng_list_init(&p->work);
-	eng_list_init(&p->out);
-	eng_list_init(&p->vis);
-	eng_list_init(&p->stalled);
-	eng_list_init(&p->conns);
-	eng_list_init(&p->orphans);
-	eng_list_add_tail(&p->link, &nic->peers);
+	vipl_list_init(&p->work);
+	vipl_list_init(&p->out);
+	vipl_list_init(&p->vis);
+	vipl_list_init(&p->stalled);
+	vipl_list_init(&p->conns);
+	vipl_list_init(&p->orphans);
+	vipl_list_add_tail(&p->link, &nic->peers);
 	return p;
 }
 
 static void look_ready(struct eng_peer *p)
 {
-	p->ready = p->state == PEER_UP && !p->full && eng_list_empty(&p->out);
+	p->ready = p->state == PEER_UP && !p->full && vipl_list_empty(&p->out);
 }
 
 void eng_peer_todo(struct eng_peer *p)
 {
-	if (eng_list_empty(&p->work))
-		eng_list_add_tail(&p->work, &p->nic->peer_work);
+	if (vipl_list_empty(&p->work))
+		vipl_list_add_tail(&p->work, &p->nic->peer_work);
 	p->nic->dirty = 1;
 }
 
@@ -56,7 +56,7 @@ void eng_peer_attach(struct eng_vi *v, struct eng_peer *p)
 {
 	eng_peer_detach(v);
 	v->peer = p;
-	eng_list_add_tail(&v->peer_link, &p->vis);
+	vipl_list_add_tail(&v->peer_link, &p->vis);
 }
 
 void eng_peer_detach(struct eng_vi *v)
@@ -67,9 +67,9 @@ void eng_peer_detach(struct eng_vi *v)
 		return;
 	v->peer = NULL;
 	v->quick = NULL;
-	eng_list_del(&v->peer_link);
+	vipl_list_del(&v->peer_link);
 	/* The VI may be on p->stalled. */
-	eng_list_del(&v->work);
+	vipl_list_del(&v->work);
 	if (v->todo)
 		eng_todo(p->nic, v, 0);
 	if (p->state == PEER_DOWN)
@@ -80,8 +80,8 @@ void eng_peer_detach(struct eng_vi *v)
 void eng_stall(struct eng_vi *v)
 {
 	v->todo |= TODO_SEND | TODO_ACK | TODO_IN;
-	eng_list_del(&v->work);
-	eng_list_add_tail(&v->work, &v->peer->stalled);
+	vipl_list_del(&v->work);
+	vipl_list_add_tail(&v->work, &v->peer->stalled);
 	/* Not full: what waits before it is about to go. */
 	if (!v->peer->full)
 		eng_peer_todo(v->peer);
@@ -123,7 +123,7 @@ void eng_packet_send(struct eng_nic *nic, struct eng_peer *p,
 		free(k);
 		return;
 	}
-	eng_list_add_tail(&k->link, &p->out);
+	vipl_list_add_tail(&k->link, &p->out);
 	p->ready = 0;
 	eng_peer_todo(p);
 	if (++p->nout > OUT_MAX)
@@ -148,23 +148,23 @@ void eng_peer_send(struct eng_nic *nic, struct eng_peer *p,
 
 static void drop_out(struct eng_peer *p)
 {
-	struct eng_list *l;
+	struct vipl_list *l;
 
-	while ((l = eng_list_pop(&p->out)))
-		free(eng_container(l, struct eng_packet, link));
+	while ((l = vipl_list_pop(&p->out)))
+		free(vipl_container(l, struct eng_packet, link));
 	p->nout = 0;
 }
 
 static void peer_free(struct eng_nic *nic, struct eng_peer *p)
 {
-	struct eng_list *l;
+	struct vipl_list *l;
 
 	nic->t->peer_release(p);
-	while ((l = eng_list_pop(&p->orphans)))
-		eng_rndv_free(eng_container(l, struct eng_rndv, link));
+	while ((l = vipl_list_pop(&p->orphans)))
+		eng_rndv_free(vipl_container(l, struct eng_rndv, link));
 	drop_out(p);
-	eng_list_del(&p->work);
-	eng_list_del(&p->link);
+	vipl_list_del(&p->work);
+	vipl_list_del(&p->link);
 	free(p);
 }
 
@@ -175,14 +175,14 @@ static void send_out(struct eng_peer *p)
 	struct iovec iov;
 	int r;
 
-	while (!p->full && !eng_list_empty(&p->out)) {
-		k = eng_container(p->out.next, struct eng_packet, link);
+	while (!p->full && !vipl_list_empty(&p->out)) {
+		k = vipl_container(p->out.next, struct eng_packet, link);
 		iov.iov_base = k->data;
 		iov.iov_len = k->len;
 		r = eng_peer_xmit(p, &k->h, &iov, k->len ? 1 : 0);
 		if (r)
 			return;
-		eng_list_del(&k->link);
+		vipl_list_del(&k->link);
 		p->nout--;
 		free(k);
 	}
@@ -191,37 +191,37 @@ static void send_out(struct eng_peer *p)
 
 static void is_up(struct eng_nic *nic, struct eng_peer *p)
 {
-	struct eng_list *l, *next;
+	struct vipl_list *l, *next;
 	struct eng_vi *v;
 
 	/* The VIs that asked for its handshake. */
 	for (l = p->vis.next; l != &p->vis; l = next) {
 		next = l->next;
-		v = eng_container(l, struct eng_vi, peer_link);
+		v = vipl_container(l, struct eng_vi, peer_link);
 		if (v->state == VIP_STATE_CONNECT_PENDING && !v->conn.asked &&
 		    !v->conn.serving)
 			eng_conn_ask(nic, v);
 	}
 	send_out(p);
-	while (!p->full && eng_list_empty(&p->out) &&
-	       (l = eng_list_pop(&p->stalled)))
-		eng_todo(nic, eng_container(l, struct eng_vi, work), 0);
+	while (!p->full && vipl_list_empty(&p->out) &&
+	       (l = vipl_list_pop(&p->stalled)))
+		eng_todo(nic, vipl_container(l, struct eng_vi, work), 0);
 }
 
 static void is_down(struct eng_nic *nic, struct eng_peer *p)
 {
 	/* A process that ends leaves in order, as with the kernel's agent. */
 	int orderly = !p->err || p->err == -ECONNRESET;
-	struct eng_list *l, *next;
+	struct vipl_list *l, *next;
 	struct eng_vi *v;
 
 	drop_out(p);
-	while (!eng_list_empty(&p->conns))
-		eng_conn_free(nic, eng_container(p->conns.next,
-						 struct eng_conn, peer_link));
+	while (!vipl_list_empty(&p->conns))
+		eng_conn_free(nic, vipl_container(p->conns.next,
+						  struct eng_conn, peer_link));
 	for (l = p->vis.next; l != &p->vis; l = next) {
 		next = l->next;
-		v = eng_container(l, struct eng_vi, peer_link);
+		v = vipl_container(l, struct eng_vi, peer_link);
 		if (v->disconnecting)
 			eng_todo(nic, v, TODO_DISCONNECT);
 		else if (v->state == VIP_STATE_CONNECTED)
@@ -233,7 +233,7 @@ static void is_down(struct eng_nic *nic, struct eng_peer *p)
 	}
 	if (p->as && p->as->state == PEER_UP)
 		eng_peer_todo(p->as);
-	if (eng_list_empty(&p->vis) && !p->busy)
+	if (vipl_list_empty(&p->vis) && !p->busy)
 		peer_free(nic, p);
 }
 
@@ -248,12 +248,12 @@ void eng_peer_work(struct eng_nic *nic, struct eng_peer *p)
 /* Do packets wait to be transmitted? */
 int eng_peers_wait(struct eng_nic *nic)
 {
-	struct eng_list *l;
+	struct vipl_list *l;
 	struct eng_peer *p;
 
 	for (l = nic->peers.next; l != &nic->peers; l = l->next) {
-		p = eng_container(l, struct eng_peer, link);
-		if (p->state == PEER_UP && !eng_list_empty(&p->out))
+		p = vipl_container(l, struct eng_peer, link);
+		if (p->state == PEER_UP && !vipl_list_empty(&p->out))
 			return 1;
 	}
 	return 0;
@@ -264,14 +264,14 @@ void eng_peers_end(struct eng_nic *nic)
 {
 	struct eng_peer *p;
 
-	while (!eng_list_empty(&nic->peers)) {
-		p = eng_container(nic->peers.next, struct eng_peer, link);
+	while (!vipl_list_empty(&nic->peers)) {
+		p = vipl_container(nic->peers.next, struct eng_peer, link);
 		if (p->state == PEER_UP)
 			nic->t->part(p);
 		p->state = PEER_DOWN;
-		while (!eng_list_empty(&p->conns))
-			eng_conn_free(nic, eng_container(p->conns.next,
-							 struct eng_conn,
+		while (!vipl_list_empty(&p->conns))
+			eng_conn_free(nic, vipl_container(p->conns.next,
+							  struct eng_conn,
 							 peer_link));
 		peer_free(nic, p);
 	}
@@ -305,14 +305,14 @@ void eng_peer_same(struct eng_peer *p, struct eng_peer *as)
 
 void eng_peer_down(struct eng_peer *p, int err)
 {
-	struct eng_list *l;
+	struct vipl_list *l;
 
 	if (p->state == PEER_DOWN)
 		return;
 	/* A NIC that turned out to be this one. */
 	for (l = p->nic->peers.next; l != &p->nic->peers; l = l->next)
-		if (eng_container(l, struct eng_peer, link)->as == p)
-			eng_container(l, struct eng_peer, link)->as = NULL;
+		if (vipl_container(l, struct eng_peer, link)->as == p)
+			vipl_container(l, struct eng_peer, link)->as = NULL;
 	p->state = PEER_DOWN;
 	p->ready = 0;
 	p->err = err;

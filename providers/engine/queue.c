@@ -228,7 +228,7 @@ void eng_tell(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
 		eng_cq_publish(nic, v, q, index);
 	if (unlikely(q->notify))
 		tell_completion(nic, v, q);
-	if (!eng_list_empty(&q->sleepers))
+	if (!vipl_list_empty(&q->sleepers))
 		eng_wake(nic, &q->sleepers);
 	q->watched = q->cq != NULL;
 }

@@ -154,7 +154,7 @@ static uint32_t begin_pull(struct eng_nic *nic, struct eng_vi *v,
 	x->seq = h->seq;
 	e->x = x;
 	e->state = IN_PULL;
-	eng_list_add_tail(&x->link, &v->rndvs);
+	vipl_list_add_tail(&x->link, &v->rndvs);
 	return 0;
 }
 
@@ -311,7 +311,7 @@ void eng_in_pulled(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x)
 /* Does the peer have more answers to pull than it may ask for? */
 static int too_many(const struct eng_vi *v)
 {
-	const struct eng_list *l;
+	const struct vipl_list *l;
 	uint32_t n = 0;
 
 	for (l = v->answers.next; l != &v->answers; l = l->next)
@@ -367,7 +367,7 @@ static uint32_t answer_read(struct eng_nic *nic, struct eng_vi *v,
 					VIP_STATUS_REMOTE_DESC_ERROR;
 	}
 	x->seq = h.seq;
-	eng_list_add_tail(&x->link, &v->answers);
+	vipl_list_add_tail(&x->link, &v->answers);
 	h.flags = WIRE_SRCS;
 	h.nsrc = 1;
 	eng_peer_send(nic, v->peer, &h, x->src, sizeof(*x->src));

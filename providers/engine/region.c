@@ -270,8 +270,8 @@ int eng_regions_init(struct eng_nic *nic)
 	nic->nregions = 0;
 	nic->region_bytes = 0;
 	nic->nptags = 0;
-	eng_list_init(&nic->cached);
-	eng_list_init(&nic->mem_sleepers);
+	vipl_list_init(&nic->cached);
+	vipl_list_init(&nic->mem_sleepers);
 	return nic->chunks && nic->ptags && nic->ptag_gen ? 0 : -1;
 }
 
@@ -398,8 +398,8 @@ VIP_RETURN eng_mem_register(struct vipl_nic *obj, void *addr, VIP_ULONG len,
 void eng_cache_fill(struct eng_nic *nic, struct eng_vi *v,
 		    struct eng_region_cache *cache, const struct eng_region *r)
 {
-	if (eng_list_empty(&v->cached))
-		eng_list_add_tail(&v->cached, &nic->cached);
+	if (vipl_list_empty(&v->cached))
+		vipl_list_add_tail(&v->cached, &nic->cached);
 	cache->handle = r->handle;
 	cache->start = r->start;
 	cache->len = r->len;
@@ -409,11 +409,11 @@ void eng_cache_fill(struct eng_nic *nic, struct eng_vi *v,
 /* A region has gone, or its tag or that of a VI is another one. */
 void eng_caches_drop(struct eng_nic *nic)
 {
-	struct eng_list *l;
+	struct vipl_list *l;
 	struct eng_vi *v;
 
-	while ((l = eng_list_pop(&nic->cached))) {
-		v = eng_container(l, struct eng_vi, cached);
+	while ((l = vipl_list_pop(&nic->cached))) {
+		v = vipl_container(l, struct eng_vi, cached);
 		memset(v->q[VIPL_SENDQ].cache, 0, sizeof(v->q[0].cache));
 		memset(v->q[VIPL_RECVQ].cache, 0, sizeof(v->q[0].cache));
 	}
@@ -431,7 +431,7 @@ static struct eng_region *find_named(struct eng_nic *nic, void *addr,
 void eng_unpin(struct eng_nic *nic, struct eng_pin *p)
 {
 	if (!--p->r->pins[p->epoch] &&
-	    unlikely(!eng_list_empty(&nic->mem_sleepers)))
+	    unlikely(!vipl_list_empty(&nic->mem_sleepers)))
 		eng_wake(nic, &nic->mem_sleepers);
 }
 
@@ -451,16 +451,16 @@ static int vi_uses_region(const struct eng_vi *v, const struct eng_region *r,
 	const struct eng_queue *q = &v->q[VIPL_SENDQ];
 	const struct eng_export *e;
 	const struct eng_rndv *x;
-	const struct eng_list *l;
+	const struct vipl_list *l;
 	uint32_t i;
 
 	for (l = v->rndvs.next; l != &v->rndvs; l = l->next) {
-		x = eng_container(l, struct eng_rndv, link);
+		x = vipl_container(l, struct eng_rndv, link);
 		if (is_pinned(x->pin, x->npins, r, epoch))
 			return 1;
 	}
 	for (l = v->answers.next; l != &v->answers; l = l->next) {
-		e = eng_container(l, struct eng_export, link);
+		e = vipl_container(l, struct eng_export, link);
 		if (is_pinned(e->pin, e->n, r, epoch))
 			return 1;
 	}

@@ -9,8 +9,8 @@
 
 #include "eng.h"
 
-static struct eng_list *disc_bucket(struct eng_nic *nic, const uint8_t *disc,
-				    uint32_t len)
+static struct vipl_list *disc_bucket(struct eng_nic *nic, const uint8_t *disc,
+				     uint32_t len)
 {
 	uint32_t h = 2166136261u, i;
 
@@ -22,11 +22,11 @@ static struct eng_list *disc_bucket(struct eng_nic *nic, const uint8_t *disc,
 struct eng_disc *eng_disc_find(struct eng_nic *nic, const uint8_t *disc,
 			       uint32_t len, int make)
 {
-	struct eng_list *b = disc_bucket(nic, disc, len), *l;
+	struct vipl_list *b = disc_bucket(nic, disc, len), *l;
 	struct eng_disc *d;
 
 	for (l = b->next; l != b; l = l->next) {
-		d = eng_container(l, struct eng_disc, link);
+		d = vipl_container(l, struct eng_disc, link);
 		if (d->len == len && !memcmp(d->data, disc, len))
 			return d;
 	}
@@ -35,54 +35,54 @@ struct eng_disc *eng_disc_find(struct eng_nic *nic, const uint8_t *disc,
 		return NULL;
 	d->len = len;
 	memcpy(d->data, disc, len);
-	eng_list_init(&d->work);
-	eng_list_init(&d->waiters);
-	eng_list_init(&d->kept);
-	eng_list_init(&d->looks);
-	eng_list_add_tail(&d->link, b);
+	vipl_list_init(&d->work);
+	vipl_list_init(&d->waiters);
+	vipl_list_init(&d->kept);
+	vipl_list_init(&d->looks);
+	vipl_list_add_tail(&d->link, b);
 	return d;
 }
 
 /* The waiters of the discriminator have changed: eng_disc_work() follows. */
 void eng_disc_todo(struct eng_nic *nic, struct eng_disc *d)
 {
-	if (eng_list_empty(&d->work))
-		eng_list_add_tail(&d->work, &nic->disc_work);
+	if (vipl_list_empty(&d->work))
+		vipl_list_add_tail(&d->work, &nic->disc_work);
 	nic->dirty = 1;
 }
 
 /* Tell the transport whether it is waited for; it goes when it is not. */
 void eng_disc_work(struct eng_nic *nic, struct eng_disc *d)
 {
-	int now = d->backlog || !eng_list_empty(&d->waiters) ||
-		  !eng_list_empty(&d->looks);
+	int now = d->backlog || !vipl_list_empty(&d->waiters) ||
+		  !vipl_list_empty(&d->looks);
 
-	eng_list_del(&d->work);
+	vipl_list_del(&d->work);
 	if (now != (int)d->announced) {
 		d->announced = (uint32_t)now;
 		nic->t->waiting(nic, d->data, d->len, now);
 	}
-	if (!now && eng_list_empty(&d->kept)) {
-		eng_list_del(&d->link);
+	if (!now && vipl_list_empty(&d->kept)) {
+		vipl_list_del(&d->link);
 		free(d);
 	}
 }
 
 void eng_discs_free(struct eng_nic *nic)
 {
-	struct eng_list *l;
+	struct vipl_list *l;
 	uint32_t i;
 
 	for (i = 0; i < ENG_DISC_HASH; i++)
-		while ((l = eng_list_pop(&nic->discs[i])))
-			free(eng_container(l, struct eng_disc, link));
+		while ((l = vipl_list_pop(&nic->discs[i])))
+			free(vipl_container(l, struct eng_disc, link));
 }
 
 /* The request is answered, or its client has given up. */
 void eng_conn_free(struct eng_nic *nic, struct eng_conn *c)
 {
-	eng_list_del(&c->link);
-	eng_list_del(&c->peer_link);
+	vipl_list_del(&c->link);
+	vipl_list_del(&c->peer_link);
 	if (c->disc) {
 		c->disc->nkept--;
 		eng_disc_todo(nic, c->disc);
@@ -117,8 +117,8 @@ static struct eng_conn *conn_new(struct eng_nic *nic, struct eng_peer *peer,
 	memcpy(c->remote.disc, w->local, w->local_len);
 	c->priv.len = w->priv_len;
 	memcpy(c->priv.data, w->priv, w->priv_len);
-	eng_list_init(&c->link);
-	eng_list_add_tail(&c->peer_link, &peer->conns);
+	vipl_list_init(&c->link);
+	vipl_list_add_tail(&c->peer_link, &peer->conns);
 	nic->nconns++;
 	return c;
 }
@@ -130,17 +130,17 @@ void eng_rx_connect(struct eng_nic *nic, struct eng_peer *peer,
 	struct vipl_event ev = { .kind = VIPL_EVENT_CONN };
 	struct eng_waiter *waiter = NULL;
 	struct eng_conn *c = NULL;
-	struct eng_list *l;
+	struct vipl_list *l;
 
-	l = d ? eng_list_pop(&d->waiters) : NULL;
+	l = d ? vipl_list_pop(&d->waiters) : NULL;
 	if (l)
-		waiter = eng_container(l, struct eng_waiter, link);
+		waiter = vipl_container(l, struct eng_waiter, link);
 	if ((waiter || (d && d->nkept < d->backlog)) &&
 	    nic->nconns < ENG_CONNS)
 		c = conn_new(nic, peer, w);
 	if (!c) {
 		if (waiter)
-			eng_list_add_tail(&waiter->link, &d->waiters);
+			vipl_list_add_tail(&waiter->link, &d->waiters);
 		eng_reject(nic, peer, w->vi, w->nonce, VIP_NO_MATCH, NULL);
 		return;
 	}
@@ -153,7 +153,7 @@ void eng_rx_connect(struct eng_nic *nic, struct eng_peer *peer,
 	}
 	c->disc = d;
 	d->nkept++;
-	eng_list_add_tail(&c->link, &d->kept);
+	vipl_list_add_tail(&c->link, &d->kept);
 	eng_host->event(nic->obj, &ev);
 }
 
@@ -170,8 +170,8 @@ static void hand_over(struct eng_nic *nic, struct eng_conn *c,
 	do
 		c->id = ++nic->conn_id;
 	while (!c->id);
-	eng_list_del(&c->link);
-	eng_list_add_tail(&c->link, &nic->conns);
+	vipl_list_del(&c->link);
+	vipl_list_add_tail(&c->link, &nic->conns);
 	req->id = c->id;
 	req->remote = c->remote;
 	req->attrs = via_attrs_to_vip(&c->attrs);
@@ -194,22 +194,22 @@ static struct eng_conn *wait_for(struct eng_nic *nic, struct eng_disc *d,
 	struct eng_waiter w;
 
 	w.conn = NULL;
-	eng_list_init(&w.sleepers);
-	eng_list_add_tail(&w.link, &d->waiters);
+	vipl_list_init(&w.sleepers);
+	vipl_list_add_tail(&w.link, &d->waiters);
 	nic->nwaiters++;
 	eng_disc_work(nic, d);
 	while (!w.conn && nic->live) {
 		if (eng_sleep(nic, &w.sleepers, deadline))
 			break;
 		/* A request that was given to the waiter may be gone again. */
-		if (!w.conn && eng_list_empty(&w.link)) {
+		if (!w.conn && vipl_list_empty(&w.link)) {
 			d = NULL;
 			break;
 		}
 	}
 	nic->nwaiters--;
-	if (!eng_list_empty(&w.link)) {
-		eng_list_del(&w.link);
+	if (!vipl_list_empty(&w.link)) {
+		vipl_list_del(&w.link);
 		if (d)
 			eng_disc_todo(nic, d);
 	}
@@ -239,8 +239,8 @@ VIP_RETURN eng_conn_wait(struct vipl_nic *obj, const struct vipl_addr *local,
 		d = eng_disc_find(nic, local->disc, local->disc_len, 1);
 		if (!d)
 			break;
-		if (!eng_list_empty(&d->kept)) {
-			c = eng_container(d->kept.next, struct eng_conn, link);
+		if (!vipl_list_empty(&d->kept)) {
+			c = vipl_container(d->kept.next, struct eng_conn, link);
 		} else if (!timeout) {
 			eng_disc_todo(nic, d);
 		} else if (nic->nwaiters >= ENG_CONNS) {
@@ -265,11 +265,11 @@ VIP_RETURN eng_conn_wait(struct vipl_nic *obj, const struct vipl_addr *local,
 
 static struct eng_conn *conn_find(struct eng_nic *nic, uint32_t id)
 {
-	struct eng_list *l;
+	struct vipl_list *l;
 	struct eng_conn *c;
 
 	for (l = nic->conns.next; l != &nic->conns; l = l->next) {
-		c = eng_container(l, struct eng_conn, link);
+		c = vipl_container(l, struct eng_conn, link);
 		if (c->id == id)
 			return c;
 	}
@@ -362,12 +362,12 @@ VIP_RETURN eng_conn_reject(struct vipl_nic *obj, uint32_t conn,
 	return VIP_SUCCESS;
 }
 
-static void reject_all(struct eng_nic *nic, struct eng_list *conns)
+static void reject_all(struct eng_nic *nic, struct vipl_list *conns)
 {
 	struct eng_conn *c;
 
-	while (!eng_list_empty(conns)) {
-		c = eng_container(conns->next, struct eng_conn, link);
+	while (!vipl_list_empty(conns)) {
+		c = vipl_container(conns->next, struct eng_conn, link);
 		eng_reject(nic, c->peer, c->vi, c->nonce, VIP_REJECT, NULL);
 		eng_conn_free(nic, c);
 	}
@@ -401,7 +401,7 @@ VIP_RETURN eng_conn_listen(struct vipl_nic *obj, const struct vipl_addr *local,
 /* The NIC handle closes. */
 void eng_requests_end(struct eng_nic *nic)
 {
-	struct eng_list *l, *next;
+	struct vipl_list *l, *next;
 	struct eng_disc *d;
 	uint32_t i;
 
@@ -409,7 +409,7 @@ void eng_requests_end(struct eng_nic *nic)
 	for (i = 0; i < ENG_DISC_HASH; i++) {
 		for (l = nic->discs[i].next; l != &nic->discs[i]; l = next) {
 			next = l->next;
-			d = eng_container(l, struct eng_disc, link);
+			d = vipl_container(l, struct eng_disc, link);
 			d->backlog = 0;
 			reject_all(nic, &d->kept);
 			eng_disc_todo(nic, d);

@@ -14,7 +14,7 @@ struct eng_export *eng_export_new(uint32_t n)
 	e = calloc(1, sizeof(*e) + n * (sizeof(*e->src) + sizeof(*e->pin)));
 	if (!e)
 		return NULL;
-	eng_list_init(&e->link);
+	vipl_list_init(&e->link);
 	e->src = (struct eng_src *)(void *)(e + 1);
 	e->pin = (struct eng_pin *)(void *)(e->src + n);
 	return e;
@@ -46,19 +46,19 @@ void eng_export_drop(struct eng_nic *nic, struct eng_vi *v,
 		nic->t->unexport_mem(v->peer, &e->src[i]);
 		eng_unpin(nic, &e->pin[i]);
 	}
-	eng_list_del(&e->link);
+	vipl_list_del(&e->link);
 	free(e);
 	v->exported--;
 }
 
 void eng_answers_drop(struct eng_nic *nic, struct eng_vi *v, int all)
 {
-	struct eng_list *l, *next;
+	struct vipl_list *l, *next;
 	struct eng_export *e;
 
 	for (l = v->answers.next; l != &v->answers; l = next) {
 		next = l->next;
-		e = eng_container(l, struct eng_export, link);
+		e = vipl_container(l, struct eng_export, link);
 		if (all || e->taken)
 			eng_export_drop(nic, v, e);
 	}
@@ -84,7 +84,7 @@ struct eng_rndv *eng_rndv_new(struct eng_nic *nic, struct eng_vi *v,
 		return NULL;
 	x->nic = nic;
 	x->vi = v;
-	eng_list_init(&x->link);
+	vipl_list_init(&x->link);
 	x->src = (struct eng_src *)(void *)(x + 1);
 	x->pin = (struct eng_pin *)(void *)(x->src + n);
 	x->dst = (struct iovec *)(void *)(x->pin + ndst);
@@ -179,7 +179,7 @@ void eng_rndv_free(struct eng_rndv *x)
 /* A pull has ended, or could not begin. */
 static void end_pull(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x)
 {
-	eng_list_del(&x->link);
+	vipl_list_del(&x->link);
 	if (x->read)
 		eng_read_done(nic, v, x);
 	else
@@ -198,11 +198,11 @@ static int may_start(const struct eng_vi *v, const struct eng_rndv *x)
 int eng_rndvs_start(struct eng_nic *nic, struct eng_vi *v)
 {
 	struct eng_rndv *x, *after;
-	struct eng_list *l, *next;
+	struct vipl_list *l, *next;
 	int err;
 
 	for (l = v->rndvs.next; l != &v->rndvs; l = next) {
-		x = eng_container(l, struct eng_rndv, link);
+		x = vipl_container(l, struct eng_rndv, link);
 		next = l->next;
 		if (x->started)
 			continue;
@@ -212,7 +212,7 @@ int eng_rndvs_start(struct eng_nic *nic, struct eng_vi *v)
 			place_last(v, x);
 		x->started = 1;
 		v->pulls++;
-		after = eng_container(next, struct eng_rndv, link);
+		after = vipl_container(next, struct eng_rndv, link);
 		x->pull.more = next != &v->rndvs && !after->started &&
 			       may_start(v, after);
 		/* The pull may end, and x be freed, before this returns. */
@@ -231,11 +231,11 @@ int eng_rndvs_start(struct eng_nic *nic, struct eng_vi *v)
 
 void eng_pulled(struct eng_peer *peer, struct eng_pull *pull, int err)
 {
-	struct eng_rndv *x = eng_container(pull, struct eng_rndv, pull);
+	struct eng_rndv *x = vipl_container(pull, struct eng_rndv, pull);
 	struct eng_vi *v = x->vi;
 
 	if (!v) {
-		eng_list_del(&x->link);
+		vipl_list_del(&x->link);
 		eng_rndv_free(x);
 		return;
 	}

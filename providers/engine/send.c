@@ -195,7 +195,7 @@ void eng_run(struct eng_nic *nic, struct eng_vi *v)
 	while ((i = q->next) != eng_get(&q->tail) &&
 	       likely(v->state == VIP_STATE_CONNECTED)) {
 		/* Packets that wait already come first. */
-		if (unlikely(p->full || !eng_list_empty(&p->out))) {
+		if (unlikely(p->full || !vipl_list_empty(&p->out))) {
 			eng_stall(v);
 			return;
 		}
@@ -293,7 +293,7 @@ void eng_send_ack(struct eng_vi *v)
 
 	if (v->ack_sent == v->rx_done)
 		return;
-	if (p->full || !eng_list_empty(&p->out) ||
+	if (p->full || !vipl_list_empty(&p->out) ||
 	    eng_peer_xmit(p, &h, NULL, 0) == -EAGAIN) {
 		eng_stall(v);
 		return;
@@ -309,12 +309,12 @@ void eng_send_ack(struct eng_vi *v)
 /* Send the acknowledgements without a ride. May call the transport. */
 void eng_late_acks(struct eng_nic *nic)
 {
-	struct eng_list *l;
+	struct vipl_list *l;
 	struct eng_vi *v;
 
 	nic->tardy = 0;
-	while ((l = eng_list_pop(&nic->late))) {
-		v = eng_container(l, struct eng_vi, late);
+	while ((l = vipl_list_pop(&nic->late))) {
+		v = vipl_container(l, struct eng_vi, late);
 		if (v->state != VIP_STATE_CONNECTED ||
 		    v->ack_sent == v->rx_done)
 			continue;
@@ -370,7 +370,7 @@ void eng_rx_answer(struct eng_nic *nic, struct eng_vi *v,
 	x->seq = h->seq;
 	x->read = 1;
 	s->state = SLOT_ANSWERED;
-	eng_list_add_tail(&x->link, &v->rndvs);
+	vipl_list_add_tail(&x->link, &v->rndvs);
 	eng_todo(nic, v, TODO_IN);
 }
 
@@ -397,10 +397,10 @@ void eng_read_done(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x)
 void eng_rx_taken(struct eng_nic *nic, struct eng_vi *v, uint32_t seq)
 {
 	struct eng_export *e;
-	struct eng_list *l;
+	struct vipl_list *l;
 
 	for (l = v->answers.next; l != &v->answers; l = l->next) {
-		e = eng_container(l, struct eng_export, link);
+		e = vipl_container(l, struct eng_export, link);
 		if (e->seq == seq) {
 			e->taken = 1;
 			eng_todo(nic, v, TODO_IN);

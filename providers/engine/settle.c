@@ -26,7 +26,7 @@ static void vi_work(struct eng_nic *nic, struct eng_vi *v)
 	if (v->replies < ENG_REPLIES || v->rx_done - v->ack_sent > 8 ||
 	    nic->leader == &nic->ticker || eng_get(&nic->tick) != TICK_ON)
 		eng_send_ack(v);
-	else if (eng_list_empty(&v->late))
+	else if (vipl_list_empty(&v->late))
 		eng_late(nic, v);
 }
 
@@ -36,24 +36,24 @@ static void vi_work(struct eng_nic *nic, struct eng_vi *v)
  */
 void eng_settle(struct eng_nic *nic)
 {
-	struct eng_list *l;
+	struct vipl_list *l;
 
 	if (nic->settling)
 		return;
 	nic->settling = 1;
 	while (nic->dirty) {
 		nic->dirty = 0;
-		while ((l = eng_list_pop(&nic->peer_work)))
-			eng_peer_work(nic, eng_container(l, struct eng_peer,
-							 work));
-		l = eng_list_pop(&nic->work);
+		while ((l = vipl_list_pop(&nic->peer_work)))
+			eng_peer_work(nic, vipl_container(l, struct eng_peer,
+							  work));
+		l = vipl_list_pop(&nic->work);
 		if (l) {
 			nic->dirty = 1;
-			vi_work(nic, eng_container(l, struct eng_vi, work));
+			vi_work(nic, vipl_container(l, struct eng_vi, work));
 		}
-		while ((l = eng_list_pop(&nic->disc_work)))
-			eng_disc_work(nic, eng_container(l, struct eng_disc,
-							 work));
+		while ((l = vipl_list_pop(&nic->disc_work)))
+			eng_disc_work(nic, vipl_container(l, struct eng_disc,
+							  work));
 	}
 	nic->settling = 0;
 }

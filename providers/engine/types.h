@@ -36,8 +36,8 @@
 #include "../../core/conn.h"
 #include "../../core/desc.h"
 #include "../../core/state.h"
+#include "../../vipl/list.h"
 #include "../attrs.h"
-#include "list.h"
 #include "lock.h"
 #include "wire.h"
 
@@ -104,7 +104,7 @@ struct eng_pin {
 
 /* Memory that a peer may pull: an announced message, or an answer. */
 struct eng_export {
-	struct eng_list link;		/* answers: v->answers */
+	struct vipl_list link;		/* answers: v->answers */
 	uint32_t seq;			/* answers: the READ's */
 	uint32_t taken;			/* answers: to be dropped */
 	uint32_t n;
@@ -117,7 +117,7 @@ struct eng_rndv {
 	struct eng_pull pull;		/* the transport's while it runs */
 	struct eng_nic *nic;
 	struct eng_vi *vi;		/* NULL: its VI has ended */
-	struct eng_list link;		/* v->rndvs */
+	struct vipl_list link;		/* v->rndvs */
 	uint32_t seq;			/* of the message, or the READ */
 	uint8_t read;			/* it is the answer to a READ */
 	uint8_t started;		/* the transport has it */
@@ -168,7 +168,7 @@ struct eng_queue {
 	uint8_t notify;			/* an event was asked for */
 	uint8_t scan;			/* receives up to check may be bad */
 	uint8_t watched;		/* a CQ, notify or sleepers, perhaps */
-	struct eng_list sleepers;
+	struct vipl_list sleepers;
 
 	_Alignas(64) struct eng_lock lock;
 	_Atomic uint32_t collected;	/* atomic; written under q->lock */
@@ -229,8 +229,8 @@ struct eng_attempt {
 	struct via_vi_attrs attrs;	/* the peer's */
 	struct vipl_private mine, theirs;
 	struct eng_disc *disc;		/* peer to peer: listed there */
-	struct eng_list look;
-	struct eng_list sleepers;
+	struct vipl_list look;
+	struct vipl_list sleepers;
 };
 
 #define ENG_REPORTED	((VIP_RETURN)-1)
@@ -268,16 +268,16 @@ struct eng_vi {
 	uint32_t ack_sent;		/* rx_done as the peer knows it */
 	uint32_t ack_alone;		/* rx_done when ACK went by itself */
 	uint32_t replies;		/* messages answered at once, in a row */
-	struct eng_list late;		/* nic->late: ACK may ride on a reply */
+	struct vipl_list late;		/* nic->late: ACK may ride on a reply */
 	uint32_t reads;			/* RDMA Reads not yet complete */
 	struct eng_in *in;		/* ring of ENG_INFLIGHT, or NULL */
 	uint32_t in_head, in_tail;
 	uint32_t pulls;			/* rndvs that the transport has */
 	uint32_t exported;		/* exports that the peer may pull */
-	struct eng_list rndvs;
-	struct eng_list answers;
-	struct eng_list work;		/* nic->work or peer->stalled */
-	struct eng_list peer_link;	/* peer->vis */
+	struct vipl_list rndvs;
+	struct vipl_list answers;
+	struct vipl_list work;		/* nic->work or peer->stalled */
+	struct vipl_list peer_link;	/* peer->vis */
 
 	/* Leaving a connection. */
 	uint8_t disconnecting;		/* eng_disconnect_state */
@@ -286,8 +286,8 @@ struct eng_vi {
 	uint32_t disconnect_seq, disconnect_status;
 	uint64_t disconnect_deadline;
 
-	struct eng_list cached;		/* nic->cached */
-	struct eng_list timed;		/* nic->timed */
+	struct vipl_list cached;		/* nic->cached */
+	struct vipl_list timed;		/* nic->timed */
 	uint64_t when;			/* what for: ns of eng_now() */
 	struct eng_attempt conn;
 	struct eng_queue q[2];
@@ -316,11 +316,11 @@ struct eng_cq {
 	uint32_t queues;		/* attached */
 	uint8_t made;			/* counted in nic->ncqs */
 	uint8_t notify;
-	struct eng_list sleepers;
+	struct vipl_list sleepers;
 };
 
 struct eng_packet {
-	struct eng_list link;
+	struct vipl_list link;
 	struct eng_wire h;
 	uint32_t len;
 	unsigned char data[];
@@ -330,13 +330,13 @@ enum eng_peer_state { PEER_HANDSHAKE, PEER_UP, PEER_DOWN };
 
 struct eng_peer {
 	struct eng_nic *nic;
-	struct eng_list link;		/* nic->peers */
-	struct eng_list work;		/* nic->peer_work */
-	struct eng_list out;		/* packets that wait, in order */
-	struct eng_list vis;		/* that have it as their peer */
-	struct eng_list stalled;	/* VIs that wait for room */
-	struct eng_list conns;		/* its requests */
-	struct eng_list orphans;	/* rndvs whose VI has left */
+	struct vipl_list link;		/* nic->peers */
+	struct vipl_list work;		/* nic->peer_work */
+	struct vipl_list out;		/* packets that wait, in order */
+	struct vipl_list vis;		/* that have it as their peer */
+	struct vipl_list stalled;	/* VIs that wait for room */
+	struct vipl_list conns;		/* its requests */
+	struct vipl_list orphans;	/* rndvs whose VI has left */
 	struct eng_peer *as;		/* it turned out to be that one */
 	uint32_t nout;
 	int err;			/* PEER_DOWN: why */
@@ -350,8 +350,8 @@ struct eng_peer {
 
 /* A request that has arrived and is not answered. */
 struct eng_conn {
-	struct eng_list link;		/* nic->conns or disc->kept */
-	struct eng_list peer_link;	/* peer->conns */
+	struct vipl_list link;		/* nic->conns or disc->kept */
+	struct vipl_list peer_link;	/* peer->conns */
 	struct eng_peer *peer;
 	struct eng_disc *disc;		/* on its kept list, or NULL */
 	struct eng_waiter *waiter;	/* given to it, or NULL */
@@ -366,29 +366,29 @@ struct eng_conn {
 
 /* A thread in conn_wait; on its stack. */
 struct eng_waiter {
-	struct eng_list link;		/* disc->waiters */
-	struct eng_list sleepers;
+	struct vipl_list link;		/* disc->waiters */
+	struct vipl_list sleepers;
 	struct eng_conn *conn;
 };
 
 /* A discriminator that is waited for in any way. */
 struct eng_disc {
-	struct eng_list link;		/* nic->discs[hash] */
-	struct eng_list work;		/* nic->disc_work */
+	struct vipl_list link;		/* nic->discs[hash] */
+	struct vipl_list work;		/* nic->disc_work */
 	uint32_t announced;		/* the transport knows that it waits */
 	uint32_t len;
 	uint8_t data[VIPL_DISC_MAX];
 	uint32_t backlog;		/* conn_listen; 0: none */
 	uint32_t nkept;
-	struct eng_list waiters;
-	struct eng_list kept;
-	struct eng_list looks;		/* VIs that look for a peer */
+	struct vipl_list waiters;
+	struct vipl_list kept;
+	struct vipl_list looks;		/* VIs that look for a peer */
 };
 
 /* A thread that sleeps; on its stack. */
 struct eng_sleeper {
-	struct eng_list link;		/* of what it waits for */
-	struct eng_list all;		/* nic->sleepers */
+	struct vipl_list link;		/* of what it waits for */
+	struct vipl_list all;		/* nic->sleepers */
 	_Atomic uint32_t word;		/* SLEEP_*: atomic, a futex */
 };
 
@@ -429,33 +429,33 @@ struct eng_nic {
 	struct eng_region **chunks;	/* of regions */
 	uint32_t region_stride;		/* bytes */
 	uint32_t activity;		/* progress made by the program's calls */
-	struct eng_list work;
-	struct eng_list peer_work;
-	struct eng_list disc_work;
-	struct eng_list late;		/* VIs whose ACK waits for a reply */
-	struct eng_list sleepers;
+	struct vipl_list work;
+	struct vipl_list peer_work;
+	struct vipl_list disc_work;
+	struct vipl_list late;		/* VIs whose ACK waits for a reply */
+	struct vipl_list sleepers;
 	struct eng_sleeper *leader;	/* NULL: none */
 	struct eng_sleeper ticker;	/* the progress thread's */
 	uint64_t next_time;		/* the least of timed */
-	struct eng_list timed;
+	struct vipl_list timed;
 
 	struct vipl_nic *obj;
 	struct vipl_identity ident;
 	uint16_t *vi_gen;		/* ENG_VIS: last generation */
 	uint32_t nvis, vi_hint, ncqs;
-	struct eng_list peers;
-	struct eng_list discs[ENG_DISC_HASH];
-	struct eng_list conns;		/* unanswered requests with an id */
+	struct vipl_list peers;
+	struct vipl_list discs[ENG_DISC_HASH];
+	struct vipl_list conns;		/* unanswered requests with an id */
 	uint32_t nconns, nwaiters, conn_id;
 
 	uint32_t *ptags;		/* ENG_PTAGS: users + 1; 0: free */
 	uint16_t *ptag_gen;
 	uint32_t nptags, ptag_hint;
 
-	struct eng_list cached;		/* VIs that may have caches */
+	struct vipl_list cached;		/* VIs that may have caches */
 	uint32_t nregions, region_slots, free_first, free_last;
 	uint64_t region_bytes;
-	struct eng_list mem_sleepers;	/* that wait for pins, or a change, to go */
+	struct vipl_list mem_sleepers;	/* that wait for pins, or a change, to go */
 
 	pthread_t thread;
 	uint8_t has_thread;

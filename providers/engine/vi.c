@@ -36,7 +36,7 @@ static void queue_init(struct eng_queue *q, struct eng_slot *slots,
 	q->notify = 0;
 	q->watched = q->cq != NULL;
 	memset(q->cache, 0, sizeof(q->cache));
-	eng_list_init(&q->sleepers);
+	vipl_list_init(&q->sleepers);
 	atomic_store(&q->spin_ns, 20000);
 }
 
@@ -74,17 +74,17 @@ static void vi_init(struct eng_nic *nic, struct eng_vi *v, struct vipl_vi *obj)
 	v->pulls = 0;
 	v->exported = 0;
 	v->disconnecting = DISCONNECT_NONE;
-	eng_list_init(&v->rndvs);
-	eng_list_init(&v->answers);
-	eng_list_init(&v->work);
-	eng_list_init(&v->peer_link);
-	eng_list_init(&v->timed);
-	eng_list_init(&v->cached);
-	eng_list_init(&v->late);
+	vipl_list_init(&v->rndvs);
+	vipl_list_init(&v->answers);
+	vipl_list_init(&v->work);
+	vipl_list_init(&v->peer_link);
+	vipl_list_init(&v->timed);
+	vipl_list_init(&v->cached);
+	vipl_list_init(&v->late);
 	memset(&v->conn, 0, sizeof(v->conn));
 	v->conn.verdict = ENG_REPORTED;
-	eng_list_init(&v->conn.look);
-	eng_list_init(&v->conn.sleepers);
+	vipl_list_init(&v->conn.look);
+	vipl_list_init(&v->conn.sleepers);
 }
 
 VIP_RETURN eng_vi_create(struct vipl_vi *obj, const VIP_VI_ATTRIBUTES *attrs,
@@ -175,10 +175,10 @@ void eng_vi_end(struct eng_nic *nic, struct eng_vi *v)
 
 	if (!v->id)
 		return;
-	eng_list_del(&v->work);
-	eng_list_del(&v->timed);
-	eng_list_del(&v->cached);
-	eng_list_del(&v->late);
+	vipl_list_del(&v->work);
+	vipl_list_del(&v->timed);
+	vipl_list_del(&v->cached);
+	vipl_list_del(&v->late);
 	v->todo = 0;
 	for (i = 0; i < 2; i++) {
 		if (v->q[i].cq)

@@ -66,7 +66,7 @@ void eng_poll_held(struct eng_nic *nic)
 {
 	if (likely(nic->live)) {
 		nic->activity++;
-		if (unlikely(!eng_list_empty(&nic->late)))
+		if (unlikely(!vipl_list_empty(&nic->late)))
 			eng_late_acks(nic);
 		if (nic->t->progress(nic, ENG_BUDGET) &&
 		    unlikely(nic->armed && nic->leader == &nic->ticker))
@@ -130,21 +130,21 @@ void eng_rouse(struct eng_nic *nic, struct eng_sleeper *s, uint32_t word)
 }
 
 /* The event that they wait for has come. */
-void eng_wake(struct eng_nic *nic, struct eng_list *sleepers)
+void eng_wake(struct eng_nic *nic, struct vipl_list *sleepers)
 {
 	struct eng_sleeper *s;
-	struct eng_list *l;
+	struct vipl_list *l;
 
-	while ((l = eng_list_pop(sleepers))) {
-		s = eng_container(l, struct eng_sleeper, link);
-		eng_list_del(&s->all);
+	while ((l = vipl_list_pop(sleepers))) {
+		s = vipl_container(l, struct eng_sleeper, link);
+		vipl_list_del(&s->all);
 		eng_rouse(nic, s, SLEEP_WOKEN);
 	}
 }
 
 static void run_timers(struct eng_nic *nic)
 {
-	struct eng_list *l, *next;
+	struct vipl_list *l, *next;
 	struct eng_vi *v;
 	uint64_t now;
 
@@ -156,13 +156,13 @@ static void run_timers(struct eng_nic *nic)
 	nic->next_time = ENG_FOREVER;
 	for (l = nic->timed.next; l != &nic->timed; l = next) {
 		next = l->next;
-		v = eng_container(l, struct eng_vi, timed);
+		v = vipl_container(l, struct eng_vi, timed);
 		if (v->when > now) {
 			if (v->when < nic->next_time)
 				nic->next_time = v->when;
 			continue;
 		}
-		eng_list_del(&v->timed);
+		vipl_list_del(&v->timed);
 		v->when = ENG_FOREVER;
 		if (v->disconnecting)
 			eng_todo(nic, v, TODO_DISCONNECT);
@@ -178,7 +178,7 @@ static void lead_sleep(struct eng_nic *nic, uint64_t deadline)
 {
 	uint64_t now;
 
-	if (!eng_list_empty(&nic->late))
+	if (!vipl_list_empty(&nic->late))
 		eng_late_acks(nic);
 	if (deadline > nic->next_time)
 		deadline = nic->next_time;
@@ -211,8 +211,8 @@ static void pass_on(struct eng_nic *nic)
 	struct eng_sleeper *s;
 
 	nic->leader = NULL;
-	if (!eng_list_empty(&nic->sleepers)) {
-		s = eng_container(nic->sleepers.next, struct eng_sleeper, all);
+	if (!vipl_list_empty(&nic->sleepers)) {
+		s = vipl_container(nic->sleepers.next, struct eng_sleeper, all);
 		eng_rouse(nic, s, SLEEP_LEAD);
 	} else if (eng_get(&nic->tick) == TICK_PARKED) {
 		atomic_store(&nic->tick, TICK_ON);
@@ -244,7 +244,7 @@ static void follow_leader(struct eng_nic *nic, struct eng_sleeper *s,
  * The engine lock is held, and dropped meanwhile; what is to be settled is.
  * Returns nonzero when the time is over.
  */
-int eng_sleep(struct eng_nic *nic, struct eng_list *on, uint64_t deadline)
+int eng_sleep(struct eng_nic *nic, struct vipl_list *on, uint64_t deadline)
 {
 	struct eng_sleeper s;
 	int late = 0;
@@ -252,8 +252,8 @@ int eng_sleep(struct eng_nic *nic, struct eng_list *on, uint64_t deadline)
 	if (nic->dirty)
 		eng_settle(nic);
 	atomic_init(&s.word, SLEEP_ASLEEP);
-	eng_list_add_tail(&s.link, on);
-	eng_list_add_tail(&s.all, &nic->sleepers);
+	vipl_list_add_tail(&s.link, on);
+	vipl_list_add_tail(&s.all, &nic->sleepers);
 	while (eng_get(&s.word) != SLEEP_WOKEN && !late) {
 		if (!nic->leader)
 			nic->leader = &s;
@@ -271,8 +271,8 @@ int eng_sleep(struct eng_nic *nic, struct eng_list *on, uint64_t deadline)
 	if (eng_get(&s.word) == SLEEP_WOKEN) {
 		late = 0;
 	} else {
-		eng_list_del(&s.link);
-		eng_list_del(&s.all);
+		vipl_list_del(&s.link);
+		vipl_list_del(&s.all);
 	}
 	/* The thread may have been roused to lead, and leaves all the same. */
 	if (nic->leader == &s || !nic->leader)
@@ -304,7 +304,7 @@ static void run_turn(struct eng_nic *nic, uint32_t *seen)
 	uint64_t ns = nic->tick_ns;
 
 	*seen = nic->activity;
-	if (nic->live && !eng_list_empty(&nic->late)) {
+	if (nic->live && !vipl_list_empty(&nic->late)) {
 		eng_late_acks(nic);
 		moved = 1;
 	}
