@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Part lines: cache lines that move between processors, per message: four pairs of VIs, each with
-both ends on a processor of its own, over one pair of veth in one guest.  Nothing that
-they do is of more than one processor, so a line that moves is one too many.
+"""Part lines: cache lines that move between processors, per message: four pairs of VIs,
+each with both ends on a processor of its own, over one pair of veth in one guest.
+Nothing that they do is of more than one processor, so a line that moves is one too many.
 
 A plugin in QEMU (lines.c) counts each store to a line that another processor has
 written last.  Two runs with different numbers of messages are compared, so setting up
