@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Event queues: what happens to connections. */
+/* Event queues: what a program calls.  The events: event.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,100 +10,6 @@
 static struct via_eq *eq_of(struct fid_eq *eq)
 {
 	return vipl_container(eq, struct via_eq, fid);
-}
-
-static void event_free(struct via_event *e)
-{
-	if (e->info)
-		fi_freeinfo(e->info);
-	free(e->entry);
-	free(e);
-}
-
-/* eq->lock held.  Readable while there is an event. */
-static void tell_eq_waiter(struct via_eq *eq)
-{
-	via_wait_tell(&eq->wait);
-}
-
-static void clear_if_empty(struct via_eq *eq)
-{
-	if (vipl_list_empty(&eq->events) && vipl_list_empty(&eq->errors))
-		via_wait_clear(&eq->wait);
-}
-
-static struct via_event *event_new(struct fid *fid, const void *data,
-				   size_t len)
-{
-	struct via_event *e = calloc(1, sizeof(*e));
-
-	if (!e)
-		return NULL;
-	e->fid = fid;
-	if (len > sizeof(e->data))
-		len = sizeof(e->data);
-	if (len)
-		memcpy(e->data, data, len);
-	e->len = len;
-	return e;
-}
-
-void via_eq_add(struct via_eq *eq, uint32_t event, struct fid *fid,
-		struct fi_info *info, const void *data, size_t len)
-{
-	struct via_event *e = event_new(fid, data, len);
-
-	if (!e) {
-		via_warn(FI_LOG_EQ, "no memory for an event: it is lost\n");
-		if (info)
-			fi_freeinfo(info);
-		return;
-	}
-	e->event = event;
-	e->info = info;
-	pthread_mutex_lock(&eq->lock);
-	vipl_list_add_tail(&e->link, &eq->events);
-	tell_eq_waiter(eq);
-	pthread_mutex_unlock(&eq->lock);
-}
-
-void via_eq_add_err(struct via_eq *eq, struct fid *fid, int err, int prov,
-		    const void *data, size_t len)
-{
-	struct via_event *e = event_new(fid, data, len);
-
-	if (!e) {
-		via_warn(FI_LOG_EQ, "no memory for an error: it is lost\n");
-		return;
-	}
-	e->err = err;
-	e->prov = prov;
-	pthread_mutex_lock(&eq->lock);
-	vipl_list_add_tail(&e->link, &eq->errors);
-	tell_eq_waiter(eq);
-	pthread_mutex_unlock(&eq->lock);
-}
-
-static void purge_events(struct vipl_list *list, struct fid *fid)
-{
-	struct via_event *e, *n;
-
-	vipl_list_each(e, n, list, link) {
-		if (fid && e->fid != fid)
-			continue;
-		vipl_list_del(&e->link);
-		event_free(e);
-	}
-}
-
-/* Events about an object that is being closed. */
-void via_eq_purge(struct via_eq *eq, struct fid *fid)
-{
-	pthread_mutex_lock(&eq->lock);
-	purge_events(&eq->events, fid);
-	purge_events(&eq->errors, fid);
-	clear_if_empty(eq);
-	pthread_mutex_unlock(&eq->lock);
 }
 
 static void look_at_nics(struct via_eq *eq, bool arm)
@@ -149,8 +55,8 @@ static ssize_t give_event(struct via_eq *eq, struct via_event *e,
 	if (!peek) {
 		e->info = NULL;		/* the program's now */
 		vipl_list_del(&e->link);
-		event_free(e);
-		clear_if_empty(eq);
+		via_event_free(e);
+		via_eq_clear_if_empty(eq);
 	}
 	return (ssize_t)n;
 }
@@ -243,8 +149,8 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
 	}
 	if (!(flags & FI_PEEK)) {
 		vipl_list_del(&e->link);
-		event_free(e);
-		clear_if_empty(eq);
+		via_event_free(e);
+		via_eq_clear_if_empty(eq);
 	}
 	pthread_mutex_unlock(&eq->lock);
 	return sizeof(*buf);
@@ -258,7 +164,7 @@ static ssize_t eq_write(struct fid_eq *fid, uint32_t event, const void *buf,
 
 	if (!eq->writes || flags)
 		return -FI_EINVAL;
-	e = event_new(NULL, NULL, 0);
+	e = via_event_new(NULL, NULL, 0);
 	if (e)
 		e->entry = malloc(len ? len : 1);
 	if (!e || !e->entry) {
@@ -270,7 +176,7 @@ static ssize_t eq_write(struct fid_eq *fid, uint32_t event, const void *buf,
 	e->event = event;
 	pthread_mutex_lock(&eq->lock);
 	vipl_list_add_tail(&e->link, &eq->events);
-	tell_eq_waiter(eq);
+	via_eq_tell(eq);
 	pthread_mutex_unlock(&eq->lock);
 	return (ssize_t)len;
 }
@@ -292,38 +198,6 @@ static struct fi_ops_eq eq_ops = {
 	.strerror = eq_strerror,
 };
 
-/* An endpoint of that NIC is bound to it; the NIC is kept as long. */
-int via_eq_attach(struct via_eq *eq, struct via_nic *nic)
-{
-	struct via_nic *same;
-	unsigned int i;
-	int ret;
-
-	/* The EQ is open: this only counts. */
-	ret = via_nic_get(nic->name, &same);
-	if (ret)
-		return ret;
-	pthread_mutex_lock(&eq->lock);
-	for (i = 0; i < eq->n_nics && eq->nics[i] != nic; i++)
-		;
-	if (i == eq->n_nics) {
-		ret = i == VIA_EQ_NICS ? -FI_ENOSPC : 0;
-		if (!ret && eq->wait.on)
-			ret = via_wait_watch(&eq->wait, nic->fd) ? :
-			      via_wait_watch(&eq->wait, nic->timer) ? :
-			      via_wait_watch(&eq->wait,
-					     nic->cq_fd[VIA_CQ_CTL]);
-		if (!ret) {
-			eq->nics[eq->n_nics++] = same;
-			same = NULL;
-		}
-	}
-	pthread_mutex_unlock(&eq->lock);
-	if (same)
-		via_nic_put(same);
-	return ret;
-}
-
 static int eq_close(struct fid *fid)
 {
 	struct via_eq *eq = vipl_container(fid, struct via_eq, fid.fid);
@@ -331,8 +205,7 @@ static int eq_close(struct fid *fid)
 
 	if (atomic_load(&eq->refs))
 		return -FI_EBUSY;
-	purge_events(&eq->events, NULL);
-	purge_events(&eq->errors, NULL);
+	via_eq_purge(eq, NULL);
 	for (i = 0; i < eq->n_nics; i++)
 		via_nic_put(eq->nics[i]);
 	via_wait_close(&eq->wait);

@@ -227,11 +227,14 @@ struct via_cq {
 	bool			overrun;	/* out of memory */
 };
 
-/* cq.c; nic->lock held */
+/* comp.c; nic->lock held */
 int via_cq_reserve(struct via_cq *cq);
 void via_cq_unreserve(struct via_cq *cq);
 void via_cq_add(struct via_cq *cq, const struct via_comp *c);
 void via_cq_extra(struct via_cq *cq, const struct via_comp *c);
+void via_cq_tell(struct via_cq *cq);
+
+/* cq.c */
 int via_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		struct fid_cq **cq, void *context);
 int via_cq_trywait(struct via_cq *cq);
@@ -263,15 +266,23 @@ struct via_eq {
 	uint8_t			err_data[VIA_CM_DATA];	/* of the last error */
 };
 
-/* eq.c */
-int via_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
-		struct fid_eq **eq, void *context);
+/* event.c */
 int via_eq_attach(struct via_eq *eq, struct via_nic *nic);
 void via_eq_add(struct via_eq *eq, uint32_t event, struct fid *fid,
 		struct fi_info *info, const void *data, size_t len);
 void via_eq_add_err(struct via_eq *eq, struct fid *fid, int err, int prov,
 		    const void *data, size_t len);
+/* Events about an object that is being closed; NULL: all. */
 void via_eq_purge(struct via_eq *eq, struct fid *fid);
+struct via_event *via_event_new(struct fid *fid, const void *data, size_t len);
+void via_event_free(struct via_event *e);
+/* eq->lock held.  Readable while there is an event. */
+void via_eq_tell(struct via_eq *eq);
+void via_eq_clear_if_empty(struct via_eq *eq);
+
+/* eq.c */
+int via_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
+		struct fid_eq **eq, void *context);
 int via_eq_trywait(struct via_eq *eq);
 
 /*
