@@ -61,8 +61,10 @@ static inline struct via_move eng_vi_move(struct eng_vi *v,
 	return move;
 }
 
-/* nic.c */
+/* settle.c */
 void eng_settle(struct eng_nic *nic);
+
+/* nic.c */
 void eng_event(struct eng_vi *v, uint32_t code, uint32_t opcode, uint64_t desc,
 	       int orderly);
 void eng_time(struct eng_nic *nic, struct eng_vi *v, uint64_t when);
@@ -496,10 +498,14 @@ void eng_peer_send(struct eng_nic *nic, struct eng_peer *p,
 		   const struct eng_wire *h, const void *data, uint32_t len);
 int eng_peer_xmit(struct eng_peer *p, const struct eng_wire *h,
 		  const struct iovec *iov, unsigned int n);
-void eng_peer_work(struct eng_nic *nic, struct eng_peer *p);
+void eng_peer_drop_out(struct eng_peer *p);
+void eng_peer_send_out(struct eng_peer *p);
 void eng_peer_todo(struct eng_peer *p);
 int eng_peers_wait(struct eng_nic *nic);
-void eng_peers_end(struct eng_nic *nic);
 void eng_stall(struct eng_vi *v);
+
+/* work.c */
+extern const struct eng_works eng_works;
+void eng_peers_end(struct eng_nic *nic);
 
 #endif /* ENG_H */

@@ -41,6 +41,7 @@ static int init_tables(struct eng_nic *nic)
 {
 	uint32_t i;
 
+	nic->works = &eng_works;
 	vipl_list_init(&nic->work);
 	vipl_list_init(&nic->peer_work);
 	vipl_list_init(&nic->disc_work);

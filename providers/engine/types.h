@@ -414,6 +414,17 @@ struct eng_sleeper {
 enum eng_tick { TICK_ON, TICK_PARKED };
 
 /* The private area of a NIC; the transport's is behind it. */
+/*
+ * What is done of work that was put off (settle.c), and when an attempt's time has
+ * come (wait.c); the engine lock is held.
+ */
+struct eng_works {
+	void (*vi)(struct eng_nic *nic, struct eng_vi *v);
+	void (*peer)(struct eng_nic *nic, struct eng_peer *p);
+	void (*disc)(struct eng_nic *nic, struct eng_disc *d);
+	void (*expire)(struct eng_nic *nic, struct eng_vi *v, uint64_t now);
+};
+
 struct eng_nic {
 	/* Stays valid and unlocked or held over close and open. */
 	struct eng_lock lock;
@@ -429,6 +440,7 @@ struct eng_nic {
 	struct eng_region **chunks;	/* of regions */
 	uint32_t region_stride;		/* bytes */
 	uint32_t activity;		/* progress made by the program's calls */
+	const struct eng_works *works;
 	struct vipl_list work;
 	struct vipl_list peer_work;
 	struct vipl_list disc_work;

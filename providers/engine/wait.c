@@ -167,7 +167,7 @@ static void run_timers(struct eng_nic *nic)
 		if (v->disconnecting)
 			eng_todo(nic, v, TODO_DISCONNECT);
 		else
-			eng_conn_expire(nic, v, now);
+			nic->works->expire(nic, v, now);
 	}
 	if (nic->dirty)
 		eng_settle(nic);
