@@ -12,6 +12,7 @@
  * - Everything posted completes, and the VI has no peer.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "eng.h"
 
@@ -20,6 +21,33 @@
 
 /* disconnect_flags: the peer's has come. */
 #define DISCONNECT_SEEN	0x80
+
+/* Complete all that is posted as flushed. */
+void eng_flush(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q)
+{
+	struct eng_slot *s;
+	uint32_t i, st;
+
+	while ((i = eng_get(&q->done)) != eng_get(&q->tail)) {
+		s = eng_queue_slot(q, i);
+		eng_slot_unexport(nic, v, s);
+		/* The outcome was known, and only the turn had not come. */
+		st = VIP_STATUS_DESC_FLUSHED_ERROR;
+		if (!q->recv && i != q->next && s->state == SLOT_FINISHED)
+			st = s->d.status;
+		eng_complete(nic, v, q, via_desc_op(s->d.control, q->recv) | st,
+			     st ? 0 : s->d.length, 0);
+	}
+}
+
+/* Messages that have begun to come. */
+static void drop_incoming(struct eng_vi *v)
+{
+	for (; v->in_head != v->in_tail; v->in_head++)
+		free(v->in[v->in_head % ENG_INFLIGHT].data);
+	v->in_head = 0;
+	v->in_tail = 0;
+}
 
 /*
  * DISCONNECT, LOST or BROKEN; flags: disconnect_flags, and what they say goes
@@ -122,7 +150,7 @@ static void finish_disconnect(struct eng_nic *nic, struct eng_vi *v)
 	drop_rndvs(v, 1);
 	v->pulls = 0;
 	eng_answers_drop(nic, v, 1);
-	eng_in_reset(v);
+	drop_incoming(v);
 	v->reads = 0;
 	v->disconnecting = DISCONNECT_NONE;
 	v->nonce = 0;

@@ -92,7 +92,15 @@ static inline void eng_todo(struct eng_nic *nic, struct eng_vi *v, uint8_t what)
 	if (what & TODO_DISCONNECT)
 		vipl_list_del(&v->work);
 	if (vipl_list_empty(&v->work))
-		vipl_list_add_tail(&v->work, &nic->work);
+		vipl_list_add_tail(&v->work, &nic->later.vis);
+	nic->dirty = 1;
+}
+
+/* The waiters of the discriminator have changed: eng_disc_work() follows. */
+static inline void eng_disc_todo(struct eng_nic *nic, struct eng_disc *d)
+{
+	if (vipl_list_empty(&d->work))
+		vipl_list_add_tail(&d->work, &nic->later.discs);
 	nic->dirty = 1;
 }
 
@@ -143,7 +151,6 @@ VIP_RETURN eng_mem_set(struct vipl_nic *obj, void *addr, VIP_MEM_HANDLE handle,
 int eng_regions_init(struct eng_nic *nic);
 void eng_regions_end(struct eng_nic *nic);
 void eng_regions_free(struct eng_nic *nic);
-void eng_unpin(struct eng_nic *nic, struct eng_pin *p);
 
 #define ENG_HANDLE_BITS	18u
 #define ENG_HANDLE_MASK	((1u << ENG_HANDLE_BITS) - 1)
@@ -249,10 +256,16 @@ VIP_RETURN eng_post_recv_held(struct vipl_vi *vi, VIP_VI_HANDLE h,
 VIP_RETURN eng_recv_done_held(struct vipl_vi *vi, VIP_VI_HANDLE h,
 			      VIP_DESCRIPTOR **desc);
 int eng_queue_empty(struct vipl_vi *vi, int queue);
+void eng_recv_scan(struct eng_nic *nic, struct eng_vi *v);
+
+/* complete.c */
 void eng_complete(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
 		  uint32_t status, uint32_t len, uint32_t imm);
 void eng_tell(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
 	      uint32_t index);
+/* The event that a program has asked for with VipSendNotify() or VipRecvNotify(). */
+void eng_tell_program(struct eng_nic *nic, struct eng_vi *v,
+		      struct eng_queue *q);
 
 /* The same for one that was neither started nor has more segments. */
 static inline void eng_complete_plain(struct eng_nic *nic, struct eng_vi *v,
@@ -269,8 +282,6 @@ static inline void eng_complete_plain(struct eng_nic *nic, struct eng_vi *v,
 		eng_tell(nic, v, q, i);
 }
 
-void eng_flush(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q);
-void eng_recv_scan(struct eng_nic *nic, struct eng_vi *v);
 
 /* desc.c */
 void eng_load(struct eng_nic *nic, struct eng_vi *v, struct eng_slot *s,
@@ -358,7 +369,10 @@ void eng_rx_message(struct eng_nic *nic, struct eng_vi *v,
 		    const struct eng_wire *h, const void *data, size_t len);
 void eng_in_pulled(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x);
 void eng_in_work(struct eng_nic *nic, struct eng_vi *v);
-void eng_in_reset(struct eng_vi *v);
+int eng_in_may_pull(const struct eng_vi *v, const struct eng_rndv *x);
+
+/* pull.c */
+int eng_rndvs_start(struct eng_nic *nic, struct eng_vi *v);
 
 /* rndv.c */
 struct eng_rndv *eng_rndv_new(struct eng_nic *nic, struct eng_vi *v,
@@ -369,8 +383,6 @@ int eng_rndv_dst(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x,
 void eng_rndv_write(struct eng_rndv *x, struct eng_region *r, uint64_t addr,
 		    uint32_t len);
 void eng_rndv_free(struct eng_rndv *x);
-int eng_rndvs_start(struct eng_nic *nic, struct eng_vi *v);
-int eng_in_may_pull(const struct eng_vi *v, const struct eng_rndv *x);
 struct eng_export *eng_export_new(uint32_t n);
 int eng_export_add(struct eng_nic *nic, struct eng_vi *v, struct eng_export *e,
 		   struct eng_region *r, uint64_t addr, uint32_t len);
@@ -408,6 +420,7 @@ VIP_RETURN eng_disconnect(struct vipl_vi *obj);
 void eng_vi_end(struct eng_nic *nic, struct eng_vi *v);
 
 /* disconnect.c */
+void eng_flush(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q);
 void eng_vi_disconnect(struct eng_nic *nic, struct eng_vi *v,
 		       enum via_vi_event event, uint8_t flags, int orderly);
 void eng_break(struct eng_nic *nic, struct eng_vi *v);
@@ -419,6 +432,9 @@ void eng_rx_disconnect(struct eng_nic *nic, struct eng_vi *v,
 		       const struct eng_wire *h);
 
 /* conn.c */
+void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
+		 const struct wire_conn *c);
+VIP_RETURN eng_conn_verdict_of(int err);
 void eng_conn_end(struct eng_nic *nic, struct eng_vi *v,
 		  enum via_vi_event event, VIP_RETURN verdict);
 void eng_conn_expire(struct eng_nic *nic, struct eng_vi *v, uint64_t now);
@@ -454,7 +470,6 @@ struct via_vi_attrs eng_wire_attrs(const struct wire_conn *c);
 /* request.c */
 struct eng_disc *eng_disc_find(struct eng_nic *nic, const uint8_t *disc,
 			       uint32_t len, int make);
-void eng_disc_todo(struct eng_nic *nic, struct eng_disc *d);
 void eng_disc_work(struct eng_nic *nic, struct eng_disc *d);
 void eng_discs_free(struct eng_nic *nic);
 void eng_rx_connect(struct eng_nic *nic, struct eng_peer *peer,
@@ -483,7 +498,6 @@ VIP_RETURN eng_peer_result(struct vipl_vi *obj, int wait,
 			   VIP_VI_ATTRIBUTES *attrs);
 void eng_rx_look(struct eng_nic *nic, struct eng_peer *peer,
 		 const struct wire_conn *c);
-void eng_p2p_unlist(struct eng_nic *nic, struct eng_vi *v);
 void eng_p2p_retry(struct eng_nic *nic, struct eng_vi *v, uint64_t now);
 void eng_p2p_none(struct eng_nic *nic, struct eng_vi *v);
 

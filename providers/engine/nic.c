@@ -41,10 +41,10 @@ static int init_tables(struct eng_nic *nic)
 {
 	uint32_t i;
 
-	nic->works = &eng_works;
-	vipl_list_init(&nic->work);
-	vipl_list_init(&nic->peer_work);
-	vipl_list_init(&nic->disc_work);
+	nic->later.works = &eng_works;
+	vipl_list_init(&nic->later.vis);
+	vipl_list_init(&nic->later.peers);
+	vipl_list_init(&nic->later.discs);
 	vipl_list_init(&nic->late);
 	vipl_list_init(&nic->sleepers);
 	vipl_list_init(&nic->timed);

@@ -12,16 +12,6 @@
 #define RETRY_NS	20000000u
 #define RETRY_MAX_NS	500000000u
 
-void eng_p2p_unlist(struct eng_nic *nic, struct eng_vi *v)
-{
-	struct eng_disc *d = v->conn.disc;
-
-	vipl_list_del(&v->conn.look);
-	v->conn.disc = NULL;
-	if (d)
-		eng_disc_todo(nic, d);
-}
-
 static void look_later(struct eng_nic *nic, struct eng_vi *v, uint64_t ns)
 {
 	struct eng_attempt *a = &v->conn;

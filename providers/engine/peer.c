@@ -48,7 +48,7 @@ static void look_ready(struct eng_peer *p)
 void eng_peer_todo(struct eng_peer *p)
 {
 	if (vipl_list_empty(&p->work))
-		vipl_list_add_tail(&p->work, &p->nic->peer_work);
+		vipl_list_add_tail(&p->work, &p->nic->later.peers);
 	p->nic->dirty = 1;
 }
 

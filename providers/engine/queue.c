@@ -205,75 +205,6 @@ VIP_RETURN eng_post_recv_held(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	return post_held(obj, h, desc, mem, VIPL_RECVQ);
 }
 
-static __attribute__((noinline)) void tell_completion(struct eng_nic *nic,
-						      struct eng_vi *v,
-						      struct eng_queue *q)
-{
-	struct vipl_event ev = {
-		.kind = q->recv ? VIPL_EVENT_RECV : VIPL_EVENT_SEND,
-		.vi = (VIP_VI_HANDLE)atomic_load_explicit(&v->handle,
-						memory_order_relaxed),
-	};
-
-	q->notify = 0;
-	if (ev.vi)
-		eng_host->event(nic->obj, &ev);
-}
-
-/* A completion is published: notice, event, wake-up. */
-void eng_tell(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
-	      uint32_t index)
-{
-	if (q->cq)
-		eng_cq_publish(nic, v, q, index);
-	if (unlikely(q->notify))
-		tell_completion(nic, v, q);
-	if (!vipl_list_empty(&q->sleepers))
-		eng_wake(nic, &q->sleepers);
-	q->watched = q->cq != NULL;
-}
-
-/* Complete the descriptor at the head; status without DONE. */
-void eng_complete(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
-		  uint32_t status, uint32_t len, uint32_t imm)
-{
-	uint32_t i = eng_get(&q->done);
-	struct eng_slot *s = eng_queue_slot(q, i);
-
-	if (unlikely(s->d.more != NULL)) {
-		free(s->d.more);
-		s->d.more = NULL;
-	}
-	s->d.status = status | VIP_STATUS_DONE;
-	s->d.length = len;
-	s->plain = 0;
-	s->d.immediate = imm;
-	if (q->next == i)
-		q->next = i + 1;
-	/* Pairs with the collector's acquire: the outcome is there. */
-	atomic_store_explicit(&q->done, i + 1, memory_order_release);
-	if (q->watched)
-		eng_tell(nic, v, q, i);
-}
-
-/* Complete all that is posted as flushed. */
-void eng_flush(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q)
-{
-	struct eng_slot *s;
-	uint32_t i, st;
-
-	while ((i = eng_get(&q->done)) != eng_get(&q->tail)) {
-		s = eng_queue_slot(q, i);
-		eng_slot_unexport(nic, v, s);
-		/* The outcome was known, and only the turn had not come. */
-		st = VIP_STATUS_DESC_FLUSHED_ERROR;
-		if (!q->recv && i != q->next && s->state == SLOT_FINISHED)
-			st = s->d.status;
-		eng_complete(nic, v, q, via_desc_op(s->d.control, q->recv) | st,
-			     st ? 0 : s->d.length, 0);
-	}
-}
-
 /* Receives that no message can use complete when they reach the head. */
 void eng_recv_scan(struct eng_nic *nic, struct eng_vi *v)
 {
@@ -486,7 +417,7 @@ VIP_RETURN eng_vi_notify(struct vipl_vi *obj, int queue)
 		q->notify = 1;
 		q->watched = 1;
 	} else {
-		tell_completion(nic, v, q);
+		eng_tell_program(nic, v, q);
 	}
 	eng_leave(nic);
 	return VIP_SUCCESS;

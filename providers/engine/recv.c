@@ -423,12 +423,3 @@ void eng_in_work(struct eng_nic *nic, struct eng_vi *v)
 	if (v->state == VIP_STATE_CONNECTED && eng_rndvs_start(nic, v))
 		eng_stall(v);
 }
-
-/* The connection is over. */
-void eng_in_reset(struct eng_vi *v)
-{
-	for (; v->in_head != v->in_tail; v->in_head++)
-		free(v->in[v->in_head % ENG_INFLIGHT].data);
-	v->in_head = 0;
-	v->in_tail = 0;
-}

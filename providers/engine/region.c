@@ -428,13 +428,6 @@ static struct eng_region *find_named(struct eng_nic *nic, void *addr,
 	return r && r->start == (uintptr_t)addr ? r : NULL;
 }
 
-void eng_unpin(struct eng_nic *nic, struct eng_pin *p)
-{
-	if (!--p->r->pins[p->epoch] &&
-	    unlikely(!vipl_list_empty(&nic->mem_sleepers)))
-		eng_wake(nic, &nic->mem_sleepers);
-}
-
 static int is_pinned(const struct eng_pin *p, uint32_t n,
 		     const struct eng_region *r, uint32_t epoch)
 {

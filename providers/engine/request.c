@@ -43,14 +43,6 @@ struct eng_disc *eng_disc_find(struct eng_nic *nic, const uint8_t *disc,
 	return d;
 }
 
-/* The waiters of the discriminator have changed: eng_disc_work() follows. */
-void eng_disc_todo(struct eng_nic *nic, struct eng_disc *d)
-{
-	if (vipl_list_empty(&d->work))
-		vipl_list_add_tail(&d->work, &nic->disc_work);
-	nic->dirty = 1;
-}
-
 /* Tell the transport whether it is waited for; it goes when it is not. */
 void eng_disc_work(struct eng_nic *nic, struct eng_disc *d)
 {

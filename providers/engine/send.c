@@ -14,7 +14,7 @@ static __attribute__((noinline)) void fail_head(struct eng_nic *nic,
 	eng_complete(nic, v, &v->q[VIPL_SENDQ],
 		     st | via_desc_op(s->d.control, 0), 0, 0);
 	if (eng_reliable(v))
-		eng_break(nic, v);
+		nic->later.works->broken(nic, v);
 }
 
 void eng_slot_unexport(struct eng_nic *nic, struct eng_vi *v,
@@ -267,7 +267,7 @@ void eng_acked(struct eng_nic *nic, struct eng_vi *v, uint32_t ack)
 		return;
 	/* More than was sent: it makes that up. */
 	if (to - v->acked > q->next - v->acked) {
-		eng_break(nic, v);
+		nic->later.works->broken(nic, v);
 		return;
 	}
 	for (; v->acked != to; v->acked++) {
@@ -334,7 +334,7 @@ static void read_end(struct eng_nic *nic, struct eng_vi *v, struct eng_slot *s,
 	s->state = SLOT_FINISHED;
 	eng_retire(nic, v, 0);
 	if (st)
-		eng_break(nic, v);
+		nic->later.works->broken(nic, v);
 }
 
 /* The answer to a read: the bytes, or where they can be pulled from. */
@@ -349,7 +349,7 @@ void eng_rx_answer(struct eng_nic *nic, struct eng_vi *v,
 	if (i - eng_get(&q->done) >= q->next - eng_get(&q->done) ||
 	    s->state != SLOT_FLYING || h->len != s->d.length ||
 	    (s->d.control & VIP_CONTROL_OP_MASK) != VIP_CONTROL_OP_RDMAREAD) {
-		eng_break(nic, v);
+		nic->later.works->broken(nic, v);
 		return;
 	}
 	if (!(h->flags & WIRE_SRCS)) {

@@ -11,6 +11,8 @@
  */
 void eng_settle(struct eng_nic *nic)
 {
+	struct eng_later *later = &nic->later;
+	const struct eng_works *works = later->works;
 	struct vipl_list *l;
 
 	if (nic->settling)
@@ -18,18 +20,17 @@ void eng_settle(struct eng_nic *nic)
 	nic->settling = 1;
 	while (nic->dirty) {
 		nic->dirty = 0;
-		while ((l = vipl_list_pop(&nic->peer_work)))
-			nic->works->peer(nic, vipl_container(l, struct eng_peer,
-							     work));
-		l = vipl_list_pop(&nic->work);
+		while ((l = vipl_list_pop(&later->peers)))
+			works->peer(nic, vipl_container(l, struct eng_peer,
+							work));
+		l = vipl_list_pop(&later->vis);
 		if (l) {
 			nic->dirty = 1;
-			nic->works->vi(nic, vipl_container(l, struct eng_vi,
-							   work));
+			works->vi(nic, vipl_container(l, struct eng_vi, work));
 		}
-		while ((l = vipl_list_pop(&nic->disc_work)))
-			nic->works->disc(nic, vipl_container(l, struct eng_disc,
-							     work));
+		while ((l = vipl_list_pop(&later->discs)))
+			works->disc(nic, vipl_container(l, struct eng_disc,
+							work));
 	}
 	nic->settling = 0;
 }

@@ -22,8 +22,8 @@
  * Later
  * -----
  * The transport may call in (eng_rx...) from inside its operations, so nothing
- * that is called in calls an operation. What follows is put on nic->work (a VI)
- * or nic->peer_work (a peer) and done by eng_settle(), after progress and
+ * that is called in calls an operation. What follows is put on nic->later (a VI, a
+ * peer, a discriminator) and done by eng_settle(), after progress and
  * before the lock is dropped (eng_leave()).
  */
 
@@ -276,7 +276,7 @@ struct eng_vi {
 	uint32_t exported;		/* exports that the peer may pull */
 	struct vipl_list rndvs;
 	struct vipl_list answers;
-	struct vipl_list work;		/* nic->work or peer->stalled */
+	struct vipl_list work;		/* nic->later.vis or peer->stalled */
 	struct vipl_list peer_link;	/* peer->vis */
 
 	/* Leaving a connection. */
@@ -331,7 +331,7 @@ enum eng_peer_state { PEER_HANDSHAKE, PEER_UP, PEER_DOWN };
 struct eng_peer {
 	struct eng_nic *nic;
 	struct vipl_list link;		/* nic->peers */
-	struct vipl_list work;		/* nic->peer_work */
+	struct vipl_list work;		/* nic->later.peers */
 	struct vipl_list out;		/* packets that wait, in order */
 	struct vipl_list vis;		/* that have it as their peer */
 	struct vipl_list stalled;	/* VIs that wait for room */
@@ -374,7 +374,7 @@ struct eng_waiter {
 /* A discriminator that is waited for in any way. */
 struct eng_disc {
 	struct vipl_list link;		/* nic->discs[hash] */
-	struct vipl_list work;		/* nic->disc_work */
+	struct vipl_list work;		/* nic->later.discs */
 	uint32_t announced;		/* the transport knows that it waits */
 	uint32_t len;
 	uint8_t data[VIPL_DISC_MAX];
@@ -415,14 +415,26 @@ enum eng_tick { TICK_ON, TICK_PARKED };
 
 /* The private area of a NIC; the transport's is behind it. */
 /*
- * What is done of work that was put off (settle.c), and when an attempt's time has
- * come (wait.c); the engine lock is held.
+ * What is done of work that was put off (settle.c), when an attempt's time has come
+ * or acknowledgements have waited for a ride (wait.c), of an error of this end (send.c)
+ * and of a message's pull (pull.c); the engine lock is held.
  */
 struct eng_works {
 	void (*vi)(struct eng_nic *nic, struct eng_vi *v);
 	void (*peer)(struct eng_nic *nic, struct eng_peer *p);
 	void (*disc)(struct eng_nic *nic, struct eng_disc *d);
 	void (*expire)(struct eng_nic *nic, struct eng_vi *v, uint64_t now);
+	void (*late_acks)(struct eng_nic *nic);
+	void (*broken)(struct eng_nic *nic, struct eng_vi *v);
+	int (*may_pull)(const struct eng_vi *v, const struct eng_rndv *x);
+	void (*pulled)(struct eng_nic *nic, struct eng_vi *v,
+		       struct eng_rndv *x);
+};
+
+/* Work that is put off, and what does it. */
+struct eng_later {
+	const struct eng_works *works;	/* constant */
+	struct vipl_list vis, peers, discs;
 };
 
 struct eng_nic {
@@ -430,7 +442,7 @@ struct eng_nic {
 	struct eng_lock lock;
 	/* These four as ENG_QUIET: a poll has nothing else to see to. */
 	uint8_t live;			/* between open and shutdown */
-	uint8_t dirty;			/* work or peer_work has something */
+	uint8_t dirty;			/* later has something */
 	uint8_t tardy;			/* late may have something */
 	uint8_t armed;			/* the leader is in transport->wait */
 	uint8_t settling;
@@ -440,10 +452,7 @@ struct eng_nic {
 	struct eng_region **chunks;	/* of regions */
 	uint32_t region_stride;		/* bytes */
 	uint32_t activity;		/* progress made by the program's calls */
-	const struct eng_works *works;
-	struct vipl_list work;
-	struct vipl_list peer_work;
-	struct vipl_list disc_work;
+	struct eng_later later;
 	struct vipl_list late;		/* VIs whose ACK waits for a reply */
 	struct vipl_list sleepers;
 	struct eng_sleeper *leader;	/* NULL: none */

@@ -67,7 +67,7 @@ void eng_poll_held(struct eng_nic *nic)
 	if (likely(nic->live)) {
 		nic->activity++;
 		if (unlikely(!vipl_list_empty(&nic->late)))
-			eng_late_acks(nic);
+			nic->later.works->late_acks(nic);
 		if (nic->t->progress(nic, ENG_BUDGET) &&
 		    unlikely(nic->armed && nic->leader == &nic->ticker))
 			evict_progress(nic);
@@ -167,7 +167,7 @@ static void run_timers(struct eng_nic *nic)
 		if (v->disconnecting)
 			eng_todo(nic, v, TODO_DISCONNECT);
 		else
-			nic->works->expire(nic, v, now);
+			nic->later.works->expire(nic, v, now);
 	}
 	if (nic->dirty)
 		eng_settle(nic);
@@ -179,7 +179,7 @@ static void lead_sleep(struct eng_nic *nic, uint64_t deadline)
 	uint64_t now;
 
 	if (!vipl_list_empty(&nic->late))
-		eng_late_acks(nic);
+		nic->later.works->late_acks(nic);
 	if (deadline > nic->next_time)
 		deadline = nic->next_time;
 	if (!nic->t->arm(nic)) {
@@ -305,7 +305,7 @@ static void run_turn(struct eng_nic *nic, uint32_t *seen)
 
 	*seen = nic->activity;
 	if (nic->live && !vipl_list_empty(&nic->late)) {
-		eng_late_acks(nic);
+		nic->later.works->late_acks(nic);
 		moved = 1;
 	}
 	if (!nic->live) {

@@ -107,6 +107,10 @@ const struct eng_works eng_works = {
 	.peer = peer_work,
 	.disc = eng_disc_work,
 	.expire = eng_conn_expire,
+	.late_acks = eng_late_acks,
+	.broken = eng_break,
+	.may_pull = eng_in_may_pull,
+	.pulled = eng_in_pulled,
 };
 
 /* The NIC handle closes, and no VI is left. */
