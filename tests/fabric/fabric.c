@@ -382,6 +382,12 @@ static void test_local(struct fi_info *h)
 	IS(query("198.51.100.7", "1", FI_SOURCE, h, &i), -FI_ENODATA);
 }
 
+/* main() sets it where it is not there. */
+static bool is_shm(void)
+{
+	return !strncmp(getenv("FI_VIA_DEVICES"), "shm:", 4);
+}
+
 static void test_info(void)
 {
 	struct fi_info *h = hints_new(), *i;
@@ -396,7 +402,7 @@ static void test_info(void)
 	TRUE(in->sin_addr.s_addr != INADDR_ANY);
 	OK(strcmp(i->fabric_attr->prov_name, "via"));
 	fi_freeinfo(i);
-	if (!strncmp(getenv("FI_VIA_DEVICES"), "shm:", 4))
+	if (is_shm())
 		test_local(h);
 	fi_freeinfo(h);
 	/* Messages alone: the maximum is theirs, and holds. */
@@ -1427,8 +1433,11 @@ static void asking_client(int in)
 	event(&a, NULL, FI_CONNECTED, &cm, sizeof(cm));
 	for (int i = 0; i < ANSWERED; i++)
 		alone += asked(&a);
-	/* Those that a tick of the library's thread sends are some. */
-	if (alone > ANSWERED * 9 / 10)
+	/*
+	 * Those that a tick of the library's thread sends are some.  A NIC of the
+	 * kernel's sends them by itself.
+	 */
+	if (is_shm() && alone > ANSWERED * 9 / 10)
 		die(__LINE__, "acknowledgements that went alone", alone);
 	for (int i = 0; i < BURSTS; i++) {
 		for (int j = 0; j < BURST; j++)
