@@ -331,6 +331,7 @@ static void pay_owed(struct tasklet_struct *t)
 
 void via_ether_ack_soon(struct via_ether_vi *ev)
 {
+	lockdep_assert_held(&ev->vi->rq.lock);
 	if (READ_ONCE(ev->on.owed))
 		return;
 	/* Runs after the receive softirq that we are in. */

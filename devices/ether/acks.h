@@ -28,7 +28,7 @@ void via_ether_echo_soon(struct via_ether_vi *ev);
 /*
  * A push is to be acknowledged once the frames that came with it are taken:
  * one frame then answers many small messages, of all connections with the
- * peer.  A queue lock of the VI held.
+ * peer.  rq.lock held.
  */
 void via_ether_ack_soon(struct via_ether_vi *ev);
 /*

@@ -23,9 +23,11 @@
  *	taken inside them
  *   nic->lock: membership in the NIC's lists, requests, the table of peers
  *	(peer.h) and what is in them, who uses them; taken inside the queue
- *	locks; nothing is taken inside it.  While a frame of data is filled
- *	in it is taken inside the NIC module's transmit lock, too
- *	(via_ether_ack_behind()), which is never taken under it
+ *	locks.  While a frame of data is filled in it is taken inside the NIC
+ *	module's transmit lock, too (via_ether_ack_behind()), which is never
+ *	taken under it
+ *   the lock of a struct via_owed: what one CPU has found to be owed; inside
+ *	the queue locks and nic->lock, nothing is taken inside it
  *
  * The receive path takes rq.lock, drops it, then takes sq.lock; never both,
  * but while reads are outstanding (@reads): their data goes to the send queue.

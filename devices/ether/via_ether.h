@@ -388,8 +388,9 @@ struct via_ack_deadline {
  * @allow_seq:	counts its changes, likewise
  * @nkeyed:	how many of them have a key (WRITE_ONCE(), READ_ONCE(): a writer
  *		of the list)
- * @lock:	guards the lists and tables below; innermost but for the NIC
- *		module's own locks, which are never taken under it
+ * @lock:	guards the lists and tables below; innermost but for those of
+ *		@owed, and for the NIC module's own locks, which are never taken
+ *		under it
  * @connecting:	lock: attempts, by the tick that looks at them, of get_jiffies_64()
  * @owed:	constant: per CPU: VIs that owe acknowledgements after this batch of
  *		frames
