@@ -21,10 +21,15 @@ struct via_owed *via_owed_here(struct via_ether_nic *nic)
 	return this_cpu_ptr(nic->owed);
 }
 
+static u32 list_of(const struct via_ether_vi *ev)
+{
+	return ev->peer->hash % VIA_OWED_LISTS;
+}
+
 bool via_owed_add(struct via_ether_vi *ev, bool behind)
 {
 	struct via_owed *o = via_owed_here(ev->nic);
-	u32 n = ev->peer->hash % VIA_OWED_LISTS;
+	u32 n = list_of(ev);
 	bool first;
 
 	spin_lock(&o->lock);
@@ -57,16 +62,14 @@ static void look_empty(struct via_owed *o, u32 n)
 void via_owed_del(struct via_ether_vi *ev)
 {
 	struct via_owed *o = READ_ONCE(ev->on.owed);
-	u32 n;
 
 	if (!o)
 		return;
 	spin_lock(&o->lock);
-	/* Unless it was taken off meanwhile; nobody adds it now. */
+	/* Unless it was taken off meanwhile; no CPU adds it now. */
 	if (ev->on.owed == o) {
 		take_off(ev);
-		for (n = 0; n < VIA_OWED_LISTS; n++)
-			look_empty(o, n);
+		look_empty(o, list_of(ev));
 	}
 	spin_unlock(&o->lock);
 }
@@ -118,7 +121,6 @@ int via_owed_init(struct via_ether_nic *nic,
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
 		o = per_cpu_ptr(nic->owed, cpu);
-		o->nic = nic;
 		tasklet_setup(&o->pay, pay);
 		spin_lock_init(&o->lock);
 		for (n = 0; n < VIA_OWED_LISTS; n++)

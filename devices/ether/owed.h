@@ -15,7 +15,6 @@ struct via_work;
 
 /**
  * struct via_owed - what one CPU has found that a NIC's VIs owe
- * @nic:	constant
  * @pay:	constant: the tasklet that acknowledges it
  * @lock:	guards all below, and on.owing and on.behind of the VIs on @list;
  *		innermost
@@ -24,7 +23,6 @@ struct via_work;
  * @list:	VIs, by a hash of their peer
  */
 struct via_owed {
-	struct via_ether_nic *nic;
 	struct tasklet_struct pay;
 	spinlock_t lock;
 	u32 filled;
@@ -45,7 +43,7 @@ void via_owed_free(struct via_ether_nic *nic);
  * so that it stays so.
  */
 bool via_owed_add(struct via_ether_vi *ev, bool behind);
-/* It owes nothing.  nic->lock held, and both queue locks. */
+/* It owes nothing, and has its peer yet.  nic->lock held, and both queue locks. */
 void via_owed_del(struct via_ether_vi *ev);
 /* This CPU's; BH off. */
 struct via_owed *via_owed_here(struct via_ether_nic *nic);

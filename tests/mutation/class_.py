@@ -1084,7 +1084,7 @@ mutant("owed-out-of-turn", OWED, "sim", "",
        ("		o->turn = (n + 1) % VIA_OWED_LISTS;\n", ""), sim="many")
 mutant("owed-and-ended", OWED, "sim", "",
        "a VI that ends while it owes stays on the list",
-       ("		take_off(ev);\n		for (n", "		for (n"), sim="end memory")
+       ("		take_off(ev);\n		look_empty", "		look_empty"), sim="end memory")
 mutant("owed-of-two-peers", "devices/ether/acks.c", "sim", "",
        "one frame of acknowledgements is of two hosts' connections",
        ("	if (b->f.count && b->peer != ev->peer)\n		return false;\n", ""),
