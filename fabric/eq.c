@@ -174,10 +174,7 @@ static ssize_t eq_write(struct fid_eq *fid, uint32_t event, const void *buf,
 	memcpy(e->entry, buf, len);
 	e->len = len;
 	e->event = event;
-	pthread_mutex_lock(&eq->lock);
-	vipl_list_add_tail(&e->link, &eq->events);
-	via_eq_tell(eq);
-	pthread_mutex_unlock(&eq->lock);
+	via_eq_put(eq, &eq->events, e);
 	return (ssize_t)len;
 }
 

@@ -13,10 +13,13 @@ void via_event_free(struct via_event *e)
 	free(e);
 }
 
-/* eq->lock held.  Readable while there is an event. */
-void via_eq_tell(struct via_eq *eq)
+/* The wait object is readable while there is an event. */
+void via_eq_put(struct via_eq *eq, struct vipl_list *list, struct via_event *e)
 {
+	pthread_mutex_lock(&eq->lock);
+	vipl_list_add_tail(&e->link, list);
 	via_wait_tell(&eq->wait);
+	pthread_mutex_unlock(&eq->lock);
 }
 
 void via_eq_clear_if_empty(struct via_eq *eq)
@@ -54,10 +57,7 @@ void via_eq_add(struct via_eq *eq, uint32_t event, struct fid *fid,
 	}
 	e->event = event;
 	e->info = info;
-	pthread_mutex_lock(&eq->lock);
-	vipl_list_add_tail(&e->link, &eq->events);
-	via_eq_tell(eq);
-	pthread_mutex_unlock(&eq->lock);
+	via_eq_put(eq, &eq->events, e);
 }
 
 void via_eq_add_err(struct via_eq *eq, struct fid *fid, int err, int prov,
@@ -71,10 +71,7 @@ void via_eq_add_err(struct via_eq *eq, struct fid *fid, int err, int prov,
 	}
 	e->err = err;
 	e->prov = prov;
-	pthread_mutex_lock(&eq->lock);
-	vipl_list_add_tail(&e->link, &eq->errors);
-	via_eq_tell(eq);
-	pthread_mutex_unlock(&eq->lock);
+	via_eq_put(eq, &eq->errors, e);
 }
 
 /* fid: of this object, NULL: all. */

@@ -276,8 +276,9 @@ void via_eq_add_err(struct via_eq *eq, struct fid *fid, int err, int prov,
 void via_eq_purge(struct via_eq *eq, struct fid *fid);
 struct via_event *via_event_new(struct fid *fid, const void *data, size_t len);
 void via_event_free(struct via_event *e);
-/* eq->lock held.  Readable while there is an event. */
-void via_eq_tell(struct via_eq *eq);
+/* list: eq->events or eq->errors.  Takes eq->lock. */
+void via_eq_put(struct via_eq *eq, struct vipl_list *list, struct via_event *e);
+/* eq->lock held. */
 void via_eq_clear_if_empty(struct via_eq *eq);
 
 /* eq.c */
