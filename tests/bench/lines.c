@@ -8,35 +8,17 @@
  * 2. The first store to a line counts for nothing: its page may be new.
  * 3. Virtual CPUs run beside each other.  last[] and the counts are written by atomic
  *    operations; a store that races with another one counts once or twice.
- *
- * Debian ships QEMU with plugins and without their header, so the few functions used
- * are declared here, as version 1 of QEMU's plugin interface has them.
  */
-#include <pthread.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
+#include "plugin.h"
+
 struct qemu_plugin_hwaddr;
-struct qemu_info_t;
 typedef uint32_t qemu_plugin_meminfo_t;
 enum { CB_NO_REGS };
 enum { MEM_W = 2 };
 
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *
-qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id,
-					   void (*cb)(uint64_t id,
-						      struct qemu_plugin_tb *));
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
 				      void (*cb)(unsigned int cpu,
 						 qemu_plugin_meminfo_t info,
@@ -47,8 +29,6 @@ struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info,
 						  uint64_t vaddr);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *addr);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *addr);
-
-int qemu_plugin_version = 1;
 
 #define LINE_SHIFT	6
 #define LINES		(1ul << 27)	/* of 8 GiB, more than a guest has */
@@ -63,7 +43,6 @@ struct slot {
 static uint8_t *last;		/* of each line: CPU + 1 of the last store */
 static struct slot *slots;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of slots */
-static char path[512];
 
 /* A line has moved to another CPU. */
 static void moved(uint64_t line, uint64_t pc)
@@ -122,16 +101,10 @@ static void translated(uint64_t id, struct qemu_plugin_tb *tb)
 	}
 }
 
-static void dump(void)
+static void write_counts(FILE *f)
 {
-	char tmp[520];
 	unsigned int i;
-	FILE *f;
 
-	snprintf(tmp, sizeof(tmp), "%s.tmp", path);
-	f = fopen(tmp, "w");
-	if (!f)
-		return;
 	pthread_mutex_lock(&lock);
 	for (i = 0; i < SLOTS; i++)
 		if (slots[i].line)
@@ -141,25 +114,6 @@ static void dump(void)
 				(unsigned long long)slots[i].pc,
 				(unsigned long long)slots[i].count);
 	pthread_mutex_unlock(&lock);
-	if (!fclose(f))
-		rename(tmp, path);
-}
-
-/* A reader makes PATH.want; the snapshot is in PATH when that is gone. */
-static void *dumper(void *arg)
-{
-	const struct timespec nap = { 0, 20000000 };
-	char want[520];
-
-	snprintf(want, sizeof(want), "%s.want", path);
-	for (;;) {
-		nanosleep(&nap, NULL);
-		if (access(want, F_OK))
-			continue;
-		dump();
-		unlink(want);
-	}
-	return arg;
 }
 
 static void *room(size_t bytes)
@@ -171,20 +125,12 @@ static void *room(size_t bytes)
 }
 
 int qemu_plugin_install(uint64_t id, const struct qemu_info_t *info, int argc,
-			char **argv);
-
-int qemu_plugin_install(uint64_t id, const struct qemu_info_t *info, int argc,
 			char **argv)
 {
-	pthread_t thread;
-
 	(void)info;
-	if (argc != 1 || strncmp(argv[0], "out=", 4))
-		return -1;
-	snprintf(path, sizeof(path), "%s", argv[0] + 4);
 	last = room(LINES);
 	slots = room(SLOTS * sizeof(*slots));
-	if (!last || !slots || pthread_create(&thread, NULL, dumper, NULL))
+	if (!last || !slots || plugin_begin(argc, argv))
 		return -1;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	return 0;

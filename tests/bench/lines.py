@@ -102,21 +102,14 @@ def part_lines(book, args):
     return failures
 
 
-def symbols(node):
-    """Sorted (address, name) of the running kernel."""
-    out = []
-    for line in node.sh("cat /proc/kallsyms").out.splitlines():
-        address, kind, name, *module = line.split()
-        if kind in "tTwW" and not name.startswith("."):
-            out.append((int(address, 16), f"{name} {' '.join(module)}".strip()))
-    return sorted(out)
-
-
 def name_of(table, starts, address):
     if address < 1 << 47:
         return "(program)"
     i = bisect.bisect_right(starts, address) - 1
-    return f"{table[i][1]}+{address - starts[i]:#x}" if i >= 0 else "?"
+    if i < 0:
+        return "?"
+    at, name, module = table[i]
+    return f"{name}{f' [{module}]' * bool(module)}+{address - at:#x}"
 
 
 def show(moves, table, most):
@@ -166,7 +159,7 @@ def main():
                   "pairs: lines that moved, per message")
             print(f"{sum(moves.values()):9.3f}  in all")
             (show_functions if args.functions else show)(
-                moves, symbols(lab.nodes[0]), args.lines)
+                moves, sorted(snapshot.kernel_symbols(lab.nodes[0])), args.lines)
     except LabError as error:
         sys.exit(f"lines: {error}")
 

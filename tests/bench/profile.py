@@ -79,12 +79,7 @@ def program_symbols(binary):
 
 def symbols(node, binary):
     """Sorted (address, name, module) of the running kernel and a program."""
-    out = program_symbols(binary)
-    for line in node.sh("cat /proc/kallsyms").out.splitlines():
-        address, kind, name, *module = line.split()
-        if kind in "tTwW" and not name.startswith("."):
-            out.append((int(address, 16), name, (module or [""])[0].strip("[]")))
-    return sorted(out)
+    return sorted(program_symbols(binary) + snapshot.kernel_symbols(node))
 
 
 def by_function(counts, table):

@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Counts of a plugin in QEMU (insns.c, lines.c): PATH.want asks for them."""
+"""Counts of a plugin in QEMU (plugin.h: insns.c, lines.c): PATH.want asks for them."""
 
 import collections
 import os
 import time
 
 from labkit.base import LabError
+
+
+def kernel_symbols(node):
+    """(address, name, module) of the functions of the running kernel."""
+    out = []
+    for line in node.sh("cat /proc/kallsyms").out.splitlines():
+        address, kind, name, *module = line.split()
+        if kind in "tTwW" and not name.startswith("."):
+            out.append((int(address, 16), name, (module or [""])[0].strip("[]")))
+    return out
 
 
 def take(path):
