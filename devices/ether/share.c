@@ -64,6 +64,24 @@ static struct via_pool *lock_pool(struct via_ether_vi *ev)
 }
 
 /*
+ * It sees what it is given on its own CPU, when the frames that it has in the
+ * network are acknowledged.  Run on this one it would send from here, and its
+ * memory would move to this CPU and back.  The last of these frames may be
+ * acknowledged just now: una is written before pool_lock is taken there, and what
+ * it holds is enough to send, so it comes by pool_lock, or has all it needs.
+ * pool_lock held, but not its sq.lock.
+ */
+static bool sees_itself(const struct via_ether_vi *ev)
+{
+	const struct via_win_tx *tx = &ev->snd.win;
+
+	return READ_ONCE(ev->snd.cpu) != smp_processor_id() &&
+	       ev->conn.reliable && !READ_ONCE(tx->lost) &&
+	       !READ_ONCE(tx->sacked) &&
+	       READ_ONCE(tx->nxt) != READ_ONCE(tx->una);
+}
+
+/*
  * What is free goes to those that wait.  They are as many as programs have VIs, so
  * what is left then is the tasklet's.  @own: needs no turn, or NULL.  pool_lock
  * held.
@@ -74,7 +92,7 @@ static void serve_pool(struct via_peer *peer, const struct via_credit *own,
 	struct via_credit *c;
 
 	while ((c = via_pool_serve(&peer->pool, work)))
-		if (c != own)
+		if (c != own && !sees_itself(vi_of(c)))
 			via_ether_run(vi_of(c));
 	if (unlikely(via_work_over(work)) && via_pool_is_owed(&peer->pool))
 		visit_soon(peer);
@@ -146,6 +164,7 @@ bool via_ether_share_take(struct via_ether_vi *ev)
 	struct via_pool *p = lock_pool(ev);
 	u32 had = tx->credit, cwnd = p->cong.cwnd;
 
+	WRITE_ONCE(ev->snd.cpu, smp_processor_id());
 	via_credit_take(p, &ev->snd.credit, tx->limit, tx->lost, now_ms());
 	via_trace_window(ev->peer, cwnd, VIA_TRACE_RESTED);
 	unlock_same(ev, true);

@@ -158,6 +158,7 @@ struct via_conn_state {
  * @off:	bytes of it sent
  * @odd:	VIA_ODD_*
  * @busy:	via_send_busy() was called and send() is owed
+ * @cpu:	that found no room for it last; also read under pool_lock alone
  * @acked:	last acknowledgement sent; written under either lock
  * @resent, @timeouts: for statistics
  * @credit:	what it holds of the peer's window; share.c
@@ -168,6 +169,7 @@ struct via_snd {
 	u32 off;
 	u8 odd;
 	bool busy;
+	u32 cpu;
 	u32 acked;
 	u32 resent;
 	u32 timeouts;

@@ -112,8 +112,21 @@ in_sim("credit-forgotten", SHARE, "sim", "",
         "	unlock_pool(ev, false);\n"), sim="share")
 in_sim("turn-untold", SHARE, "sim", "",
        "a VI that is given credit waits for its next acknowledgement",
-       ("		if (c != own)\n			via_ether_run(vi_of(c));\n",
+       ("		if (c != own && !sees_itself(vi_of(c)))\n"
+        "			via_ether_run(vi_of(c));\n",
         "		;\n"), sim="share")
+in_sim("given-unseen", SHARE, "sim", "",
+       "a VI without frames in the network waits for an acknowledgement",
+       ("	       READ_ONCE(tx->nxt) != READ_ONCE(tx->una);\n",
+        "	       READ_ONCE(tx->nxt) - READ_ONCE(tx->una) < 4096;\n"),
+       sim="share")
+mutant("part-unequal", CREDIT, "unit", "credit",
+       "a VI that has a peer's window keeps it while others wait",
+       ("c->mine > part ? c->mine - part : 0", "part ? 0 : c->mine"))
+mutant("part-given", CREDIT, "unit", "credit",
+       "of VIs that wait each gives all back with each acknowledgement",
+       ("	return part > VIA_CREDIT_TURN ? part : 0;\n",
+        "	return part > VIA_WIN_MAX ? part : 0;\n"))
 in_sim("turn-not-its-own", "devices/ether/share.c", "sim", "",
        "a VI that is given credit in its own visit does not send",
        ("serve_pool(ev->peer, sends ? &ev->snd.credit : NULL, &work);",

@@ -179,9 +179,20 @@ void via_credit_sated(struct via_pool *p, struct via_credit *c)
 	update_want(p);
 }
 
+/*
+ * What each flow may keep while others wait: an equal part for all that hold some
+ * or wait for their first.  0: parts are no longer than a turn, and go round.
+ */
+static u32 equal_part(const struct via_pool *p)
+{
+	u32 part = via_pool_size(p) / max(p->nholders + p->starving, 1u);
+
+	return part > VIA_CREDIT_TURN ? part : 0;
+}
+
 void via_credit_give(struct via_pool *p, struct via_credit *c, u32 pipe)
 {
-	u32 over = via_pool_over(p), room, keep = 0;
+	u32 over = via_pool_over(p), room, part, keep = 0;
 
 	via_credit_see(c);
 	room = c->mine > pipe ? c->mine - pipe : 0;
@@ -191,6 +202,10 @@ void via_credit_give(struct via_pool *p, struct via_credit *c, u32 pipe)
 		room = min(room, over);
 	else if (!via_credit_waits(c) && !over && !p->starving)
 		keep = VIA_CREDIT_KEPT;
+	else if (via_credit_waits(c) && !over) {
+		part = equal_part(p);
+		room = min(room, c->mine > part ? c->mine - part : 0);
+	}
 	if (room > keep)
 		drop_credit(p, c, room - keep);
 	update_want(p);

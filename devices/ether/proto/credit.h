@@ -9,7 +9,8 @@
  * without room takes a portion of what is free.  Where none is free it waits,
  * and the pool tells all flows that credit is wanted (@want); from then on
  * what is acknowledged to a flow goes to the pool, and flows that wait are
- * served in turn, VIA_CREDIT_TURN frames each (deficit round robin).  What a
+ * served in turn, VIA_CREDIT_TURN frames each (deficit round robin).  Of a window
+ * that is larger than all turns a flow that waits keeps an equal part.  What a
  * flow held before, and does not use, is collected by a visit to each flow that
  * holds some, once for each time that @want rises.
  *

@@ -274,6 +274,62 @@ static void turns_are_fair(void)
 	CU_ASSERT(serve() & 8);
 }
 
+/* Each of @n flows has @part after some rounds of acknowledgements. */
+static void see_parts(u32 n, u32 part)
+{
+	u32 round, i;
+
+	for (round = 0; round < 8; round++) {
+		for (i = 0; i < n; i++) {
+			take(i, 2000);
+			via_credit_give(&pool, &flow[i], 0);
+			CU_ASSERT(flow[i].mine <= part);
+			serve();
+		}
+	}
+	for (i = 0; i < n; i++) {
+		via_credit_see(&flow[i]);
+		/* A frame is on its way from one that had more. */
+		CU_ASSERT(flow[i].mine >= part - 1 && flow[i].mine <= part + 1);
+	}
+}
+
+/* In a large window flows that wait keep an equal part, and no more. */
+static void equal_parts_stay(void)
+{
+	u32 i;
+
+	begin(100);
+	while (take(0, 2000))
+		;
+	CU_ASSERT_EQUAL(flow[0].mine, 100);
+	for (i = 1; i < 4; i++)
+		CU_ASSERT(!take(i, 2000));
+	/* It keeps a quarter of what is acknowledged; all wait for the rest. */
+	via_credit_give(&pool, &flow[0], 0);
+	CU_ASSERT_EQUAL(flow[0].mine, 25);
+	serve();
+	see_parts(4, 25);
+	/* A fifth one has its part of them all. */
+	CU_ASSERT(!take(4, 2000));
+	see_parts(5, 20);
+	/* One that needs less leaves the rest of its part to them. */
+	via_credit_sated(&pool, &flow[4]);
+	via_credit_give(&pool, &flow[4], 1);
+	serve();
+	check();
+	CU_ASSERT(flow[4].mine <= 1 + VIA_CREDIT_KEPT);
+	/* Where parts are no longer than a turn, nothing is kept. */
+	begin(4 * VIA_CREDIT_TURN);
+	while (take(0, 2000))
+		;
+	for (i = 1; i < 4; i++)
+		CU_ASSERT(!take(i, 2000));
+	via_credit_give(&pool, &flow[0], 0);
+	CU_ASSERT_EQUAL(flow[0].mine, 0);
+	serve();
+}
+
 static void a_smaller_window_comes_back(void)
 {
 	begin(64);
@@ -494,6 +550,7 @@ UNIT_MAIN("credit",
 	  { "many flows in turn", many_in_turn },
   { "one that waits alone keeps it", alone_it_keeps },
   { "turns are fair", turns_are_fair },
+	  { "equal parts stay", equal_parts_stay },
 	  { "a smaller window comes back", a_smaller_window_comes_back },
 	  { "a large window rests", large_windows_rest },
 	  { "the peer bounds all flows", the_peer_bounds },
