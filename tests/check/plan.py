@@ -35,6 +35,7 @@ import native_ip
 import pinned
 import plugins
 import polling
+import queues
 import rdma
 import rdma_beside
 import rdma_box
@@ -166,6 +167,7 @@ def full_sessions():
                arm64=("node1",))
     yield boot("full", "locked down", "locked", "6.1", 1, "virtio-net",
                nodes=1, modules=False, append="lockdown=integrity")
+    yield boot("full", "4 receive queues", "queues", "6.1", 4, "igb")
     yield boot("full", "9 nodes", "crowd", "6.1", 1, "e1000", **NINE)
     yield boot("full", "MPI", "jobs", "6.1", 2, "virtio-net", mem=1536)
     yield boot("full", "MPI, 4 nodes", "four", "6.1", 1, "virtio-net",
@@ -346,6 +348,8 @@ IN_GUESTS = [
     row("via_udp: trains in TCP's shape, {nic}, {messages} messages",
         udp_shape.whole, "net pattern messages", stock=(0, "send*", 400),
         all=[(0, "*", 3000)], all_debug=None),
+    row("receive queues: datagrams in several, raw frames in one",
+        queues.spread, "net", queues=(0,)),
     row("via_udp: an end of trains in TCP's shape, {nic}", udp_shape.ended, "net",
         stock=0, all=(0,)),
     row("via_udp: bad network, {family}, {nic}", udp.bad,
