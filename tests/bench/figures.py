@@ -196,6 +196,9 @@ def lines_bars():
     """What pairs on processors of their own have to share."""
     for bench, wait in lines.PATHS:
         yield Bar(6, 1, bench="lines", path=f"via_netdev, {bench}", wait=wait)
+    for bench in lines.SIZE:
+        yield Bar(6, 1.8, at_least=True, bench="pairs",
+                  path=f"via_netdev, {bench}, 2 pairs/1")
 
 
 def native_bars():
