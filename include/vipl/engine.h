@@ -164,9 +164,12 @@ struct eng_transport {
 	 * -EHOSTUNREACH and others (NOT_REACHABLE).
 	 */
 	int (*handshake)(struct eng_peer *peer, const struct vipl_addr *remote);
-	/* This NIC waits (now) for a discriminator, or no longer. */
-	void (*waiting)(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
-			int now);
+	/*
+	 * This NIC waits (now) for a discriminator, or no longer. 0, or a
+	 * negative errno: it cannot wait (ERROR_RESOURCE).
+	 */
+	int (*waiting)(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
+		       int now);
 	/*
 	 * The NIC handle closes: let go of it, after what was transmitted has
 	 * left. peer_release follows.

@@ -471,6 +471,7 @@ struct via_vi_attrs eng_wire_attrs(const struct wire_conn *c);
 struct eng_disc *eng_disc_find(struct eng_nic *nic, const uint8_t *disc,
 			       uint32_t len, int make);
 void eng_disc_work(struct eng_nic *nic, struct eng_disc *d);
+int eng_disc_announce(struct eng_nic *nic, struct eng_disc *d);
 void eng_discs_free(struct eng_nic *nic);
 void eng_rx_connect(struct eng_nic *nic, struct eng_peer *peer,
 		    const struct wire_conn *c);

@@ -91,9 +91,11 @@ VIP_RETURN eng_peer_request(struct vipl_vi *obj, const struct vipl_addr *local,
 	v->conn.disc = d;
 	vipl_list_add_tail(&v->conn.look, &d->looks);
 	/* First it can be found, then it looks: of two one finds the other. */
-	eng_disc_work(nic, d);
-	look_later(nic, v, RETRY_NS);
-	r = look_for_match(nic, v);
+	r = VIP_ERROR_RESOURCE;
+	if (!eng_disc_announce(nic, d)) {
+		look_later(nic, v, RETRY_NS);
+		r = look_for_match(nic, v);
+	}
 	if (r != VIP_SUCCESS)
 		eng_conn_end(nic, v, VIA_EV_REFUSE, r);
 	r = VIP_SUCCESS;

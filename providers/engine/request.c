@@ -43,18 +43,30 @@ struct eng_disc *eng_disc_find(struct eng_nic *nic, const uint8_t *disc,
 	return d;
 }
 
-/* Tell the transport whether it is waited for; it goes when it is not. */
+static int is_waited_for(const struct eng_disc *d)
+{
+	return d->backlog || !vipl_list_empty(&d->waiters) ||
+	       !vipl_list_empty(&d->looks);
+}
+
+/* Tell the transport whether it is waited for: 0, or why it cannot be. */
+int eng_disc_announce(struct eng_nic *nic, struct eng_disc *d)
+{
+	int now = is_waited_for(d), err = 0;
+
+	if (now != (int)d->announced)
+		err = nic->t->waiting(nic, d->data, d->len, now);
+	if (!err)
+		d->announced = (uint32_t)now;
+	return err;
+}
+
+/* It goes when it is not waited for. */
 void eng_disc_work(struct eng_nic *nic, struct eng_disc *d)
 {
-	int now = d->backlog || !vipl_list_empty(&d->waiters) ||
-		  !vipl_list_empty(&d->looks);
-
 	vipl_list_del(&d->work);
-	if (now != (int)d->announced) {
-		d->announced = (uint32_t)now;
-		nic->t->waiting(nic, d->data, d->len, now);
-	}
-	if (!now && vipl_list_empty(&d->kept)) {
+	eng_disc_announce(nic, d);
+	if (!is_waited_for(d) && vipl_list_empty(&d->kept)) {
 		vipl_list_del(&d->link);
 		free(d);
 	}
@@ -179,9 +191,12 @@ int eng_own_host(struct eng_nic *nic, const struct vipl_addr *a)
 		(nic->t->leads_here && nic->t->leads_here(nic, a->host)));
 }
 
-/* Wait in the queue of a discriminator; the engine lock is held. */
+/*
+ * Wait in the queue of a discriminator; the engine lock is held. *err: it cannot
+ * be waited for.
+ */
 static struct eng_conn *wait_for(struct eng_nic *nic, struct eng_disc *d,
-				 uint64_t deadline)
+				 uint64_t deadline, int *err)
 {
 	struct eng_waiter w;
 
@@ -189,8 +204,8 @@ static struct eng_conn *wait_for(struct eng_nic *nic, struct eng_disc *d,
 	vipl_list_init(&w.sleepers);
 	vipl_list_add_tail(&w.link, &d->waiters);
 	nic->nwaiters++;
-	eng_disc_work(nic, d);
-	while (!w.conn && nic->live) {
+	*err = eng_disc_announce(nic, d);
+	while (!*err && !w.conn && nic->live) {
 		if (eng_sleep(nic, &w.sleepers, deadline))
 			break;
 		/* A request that was given to the waiter may be gone again. */
@@ -216,6 +231,7 @@ VIP_RETURN eng_conn_wait(struct vipl_nic *obj, const struct vipl_addr *local,
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
 	struct eng_disc *d;
 	struct eng_conn *c;
+	int err = 0;
 
 	if (!eng_own_host(nic, local))
 		return r;
@@ -239,7 +255,9 @@ VIP_RETURN eng_conn_wait(struct vipl_nic *obj, const struct vipl_addr *local,
 			eng_disc_todo(nic, d);
 			break;
 		} else {
-			c = wait_for(nic, d, deadline);
+			c = wait_for(nic, d, deadline, &err);
+			if (err)
+				break;
 		}
 		if (c) {
 			hand_over(nic, c, req);
@@ -382,8 +400,11 @@ VIP_RETURN eng_conn_listen(struct vipl_nic *obj, const struct vipl_addr *local,
 			d->backlog = backlog;
 			if (!backlog)
 				reject_all(nic, &d->kept);
+			if (eng_disc_announce(nic, d))
+				d->backlog = 0;
+			else
+				r = VIP_SUCCESS;
 			eng_disc_work(nic, d);
-			r = VIP_SUCCESS;
 		}
 	}
 	eng_leave(nic);

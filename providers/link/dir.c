@@ -210,20 +210,20 @@ int dir_waits(struct link *l, const uint8_t *disc, uint32_t len)
 	return *find_wait(l, disc, len) != NULL;
 }
 
-void link_waiting(struct link *l, const uint8_t *disc, uint32_t len, int now)
+int link_waiting(struct link *l, const uint8_t *disc, uint32_t len, int now)
 {
 	struct wait_entry **p, *w;
 
 	if (len > VIPL_DISC_MAX)
-		return;
+		return -EINVAL;
 	p = find_wait(l, disc, len);
 	w = *p;
 	if (!w == !now)
-		return;
+		return 0;
 	if (now) {
 		w = calloc(1, sizeof(*w));
 		if (!w)
-			return;
+			return -ENOMEM;
 		w->len = len;
 		memcpy(w->disc, disc, len);
 		w->next = l->waits;
@@ -237,6 +237,7 @@ void link_waiting(struct link *l, const uint8_t *disc, uint32_t len, int now)
 		send_waiting(l, w, now);
 	if (!now)
 		free(w);
+	return 0;
 }
 
 static int names_take(const struct frame *f, char (*names)[VIPL_NAME_MAX + 1],

@@ -123,8 +123,8 @@ void link_wake(struct link *l);
 int link_watch(struct link *l, int fd);
 void link_unwatch(struct link *l, int fd);
 
-/* A discriminator waits, or no longer. */
-void link_waiting(struct link *l, const uint8_t *disc, uint32_t len, int now);
+/* A discriminator waits, or no longer. 0, or a negative errno. */
+int link_waiting(struct link *l, const uint8_t *disc, uint32_t len, int now);
 
 /*
  * Begin a handshake with the link that waits for disc. dir is the host's

@@ -294,10 +294,10 @@ static void ofi_wake(struct eng_nic *nic)
 		link_wake(n->link);
 }
 
-static void ofi_waiting(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
-			int now)
+static int ofi_waiting(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
+		       int now)
 {
-	link_waiting(ofi_nic_of(nic)->link, disc, len, now);
+	return link_waiting(ofi_nic_of(nic)->link, disc, len, now);
 }
 
 /* A NIC at every address of the host is reached by each of them. */

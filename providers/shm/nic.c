@@ -131,12 +131,12 @@ void shm_close_nic(struct eng_nic *nic)
 	memset(n, 0, sizeof(*n));
 }
 
-void shm_waiting(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
-		 int now)
+int shm_waiting(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
+		int now)
 {
 	struct shm_nic *n = eng_nic_priv(nic);
 
-	link_waiting(n->link, disc, len, now);
+	return link_waiting(n->link, disc, len, now);
 }
 
 /* Have progress look at it. */

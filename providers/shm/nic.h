@@ -8,8 +8,8 @@
 VIP_RETURN shm_open_nic(struct eng_nic *nic, const char *rest,
 			struct vipl_identity *id);
 void shm_close_nic(struct eng_nic *nic);
-void shm_waiting(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
-		 int now);
+int shm_waiting(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
+		int now);
 int shm_progress(struct eng_nic *nic, unsigned int budget);
 int shm_arm(struct eng_nic *nic);
 void shm_disarm(struct eng_nic *nic);

@@ -152,11 +152,12 @@ static struct disc *find_disc(struct nic *nic, const uint8_t *bytes,
 	return d;
 }
 
-static void set_waiting(struct eng_nic *eng, const uint8_t *bytes, uint32_t len,
-			int now)
+static int set_waiting(struct eng_nic *eng, const uint8_t *bytes, uint32_t len,
+		       int now)
 {
 	struct nic *nic = eng_nic_priv(eng);
 	struct disc *d;
+	int err = 0;
 
 	pthread_mutex_lock(&lock);
 	d = now ? malloc(sizeof(*d)) : find_disc(nic, bytes, len);
@@ -167,8 +168,11 @@ static void set_waiting(struct eng_nic *eng, const uint8_t *bytes, uint32_t len,
 	} else if (d) {
 		LIST_REMOVE(d, link);
 		free(d);
+	} else if (now) {
+		err = -ENOMEM;
 	}
 	pthread_mutex_unlock(&lock);
+	return err;
 }
 
 /* The NIC that waits for it; self only when there is no other. Lock held. */

@@ -26,6 +26,7 @@ extern unsigned int fake_nsent;		/* counts on, modulo FAKE_SENT */
 extern unsigned int fake_events[16];	/* by code, of errors */
 extern int fake_full;			/* xmit returns -EAGAIN */
 extern int fake_slow;			/* pulls stay until fake_pull_end() */
+extern int fake_no_files;			/* what is waited for is refused */
 extern unsigned int fake_exported;	/* exports that are not ended */
 extern struct eng_peer *fake_peer;	/* the one peer, or NULL */
 

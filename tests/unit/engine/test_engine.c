@@ -430,7 +430,29 @@ static void hostile(void)
 	CU_ASSERT(n > 10000 && met > 100);
 }
 
+/* The transport has no file for one more discriminator. */
+static void cannot_wait(void)
+{
+	struct vipl_addr local = { .disc_len = 1, .disc = "w" }, remote = local;
+	struct vipl_request req;
+
+	make(1);
+	remote.host_len = (uint16_t)eng_nic_of(nic)->ident.addr_len;
+	fake_no_files = 1;
+	CU_ASSERT_EQUAL(fake.conn_wait(nic, &local, VIP_INFINITE, &req),
+			VIP_ERROR_RESOURCE);
+	CU_ASSERT_EQUAL(fake.conn_listen(nic, &local, 1), VIP_ERROR_RESOURCE);
+	CU_ASSERT_EQUAL(fake.peer_request(vi, &local, &remote, VIP_INFINITE),
+			VIP_SUCCESS);
+	CU_ASSERT_EQUAL(fake.peer_result(vi, 1, NULL), VIP_ERROR_RESOURCE);
+	fake_no_files = 0;
+	CU_ASSERT_EQUAL(fake.conn_wait(nic, &local, 10, &req), VIP_TIMEOUT);
+	CU_ASSERT(!connect_vi(1));
+	unmake();
+}
+
 UNIT_MAIN("engine",
+	{ "no file to wait with", cannot_wait },
 	{ "regions and tags", regions },
 	{ "memory that is gone", vanished },
 	{ "half an address", half_address },

@@ -7,7 +7,7 @@
 struct vipl_provider fake;
 struct sent fake_sent[FAKE_SENT];
 unsigned int fake_nsent, fake_events[16], fake_exported;
-int fake_full, fake_slow;
+int fake_full, fake_slow, fake_no_files;
 struct eng_peer *fake_peer;
 
 static struct eng_pull *pulls;
@@ -106,13 +106,13 @@ static int t_handshake(struct eng_peer *peer, const struct vipl_addr *remote)
 	return 0;
 }
 
-static void t_waiting(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
-		      int now)
+static int t_waiting(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
+		     int now)
 {
 	(void)nic;
 	(void)disc;
 	(void)len;
-	(void)now;
+	return now && fake_no_files ? -EMFILE : 0;
 }
 
 static void t_peer(struct eng_peer *peer)

@@ -168,5 +168,6 @@ struct eng_peer *nic_handshake(struct eng_nic *n, const char *disc)
 
 void nic_wait_for(struct eng_nic *n, const char *disc)
 {
-	shm_waiting(n, (const uint8_t *)disc, (uint32_t)strlen(disc), 1);
+	CU_ASSERT(!shm_waiting(n, (const uint8_t *)disc,
+			       (uint32_t)strlen(disc), 1));
 }
