@@ -37,14 +37,12 @@
 /* Links between processes: the provider's name and the text */
 #define MSG_LINK_TELL		"%s: %s: %s"
 #define MSG_LINK_WAIT		"what connects has to wait"
-#define MSG_LINK_DIRECTORY	"no directory"
+#define MSG_LINK_NAME		"no name to wait with"
+#define MSG_LINK_FOREIGN	"who waits there is another user"
+#define MSG_LINK_FULL		"who waits there accepts nothing"
 #define MSG_LINK_FILES		"no file for a peer's"
 #define MSG_LINK_SOCKET		"no socket to connect with"
 #define MSG_LINK_CONNECTION	"no file for a connection"
-#define MSG_LINK_FOREIGN_UNIX	"%s: another user has the directory's name of uid %u\n" \
-				"processes are found one by one, which takes longer"
-#define MSG_LINK_FOREIGN_TCP	"%s: another user has the directory's name of uid %u\n" \
-				"no connections can be made; end that user's process"
 #define MSG_LINK_PORT		"%s: no directory port: %s\n" \
 				"other hosts do not find this one; set VIPL_OFI_PORT"
 #define MSG_LINK_LIMIT		"%s: a peer is refused: %u of %u peers, %u of %u of its host\n" \

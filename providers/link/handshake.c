@@ -2,16 +2,22 @@
 /*
  * Handshakes and pairs.
  *
- * The link that begins asks the directory, connects to the listener that it is
- * told, and says HELLO; the other answers HELLO_ACK. Both then have a peer.
- * Where two links begin at once, each finds the other's HELLO while its own is
- * under way: the link of the smaller id refuses it (EALREADY), the other one
- * takes it for its own handshake.
+ * 1. The link that begins connects to a name, or to a host's port, and asks
+ *    (ASK). The link that waits says its id (ANSWER). Is there a pair with that
+ *    one, or a handshake, the connection ends (same); else HELLO follows, and
+ *    HELLO_ACK. Then both have a peer, and the connection is its control socket.
+ * 2. Nothing is decided by who answers first: one that is refused, or has gone,
+ *    is followed by the next name; one that is silent (it is stopped) by another
+ *    name, if there is another, and is asked again after those.
+ * 3. Where two links begin at once, each finds the other's HELLO while its own
+ *    is under way: the link of the smaller id refuses it (EALREADY), the other
+ *    one takes it for its own handshake.
+ * 4. A handshake is on one list, handshakes or peers, until its end; `again` or
+ *    `deadline` or its connection makes it go on, and HANDSHAKE_MS bounds it.
  */
 #include "../messages.h"
 #include "private.h"
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -22,11 +28,14 @@
 #define SO_PEERPIDFD	77
 #endif
 
-#define TRIES		3		/* a listener that is not there */
-#define TRY_NS		10000000u
-#define LOOKUP_TRIES	40		/* a directory between two leaders */
-#define LOOKUP_NS	5000000u
-#define YIELD_NS	2000000000u	/* the other's hello should come */
+#define TRIES		40	/* from the beginning, where the other end went */
+#define TRY_MS		5
+#define FULL_MS		1	/* the queue of one that waits is full */
+#define FULL_TRIES	500	/* so often: it does not accept at all */
+#define ANSWER_MS	2	/* another one may answer sooner, UNIX */
+#define FAR_MS		1000	/* the same, TCP; each doubles every time */
+#define PATIENCE_MS	2000
+#define YIELD_MS	2000	/* the other's hello should come */
 
 static void list_add(struct link_peer **head, struct link_peer *lp)
 {
@@ -44,27 +53,45 @@ static void list_del(struct link_peer *lp)
 	*lp->prev = lp->next;
 }
 
+static struct link_peer *peer_new(struct link *l, void *peer)
+{
+	struct link_peer *lp = calloc(1, sizeof(*lp));
+
+	if (!lp)
+		return NULL;
+	lp->l = l;
+	lp->pidfd = -1;
+	lp->peer = peer;
+	lp->again = NEVER;
+	lp->deadline = sock_now() + (uint64_t)HANDSHAKE_MS * MS;
+	lp->patience = l->conf.family == LINK_TCP ? FAR_MS : ANSWER_MS;
+	list_add(&l->handshakes, lp);
+	return lp;
+}
+
+static void set_conn(struct link_peer *lp, struct conn *c)
+{
+	if (lp->conn)
+		conn_free(lp->l, lp->conn);
+	lp->conn = c;
+	if (c)
+		c->of = lp;
+}
+
 static void unlink_peer(struct link_peer *lp)
 {
 	list_del(lp);
-	query_end(lp);
 	if (lp->pidfd >= 0) {
 		epoll_ctl(lp->l->epoll, EPOLL_CTL_DEL, lp->pidfd, NULL);
 		sock_close(lp->pidfd);
 	}
-	lp->pidfd = -1;
-	if (lp->conn)
-		conn_free(lp->l, lp->conn);
-	lp->conn = NULL;
+	set_conn(lp, NULL);
 }
 
 static void end_peer(struct link_peer *lp, int err)
 {
-	struct link *l = lp->l;
-	void *peer = lp->peer;
-
 	unlink_peer(lp);
-	l->conf.ops->down(l->conf.nic, peer, err);
+	lp->l->conf.ops->down(lp->l->conf.nic, lp->peer, err);
 	free(lp);
 }
 
@@ -84,20 +111,17 @@ static struct link_peer *by_id(struct link *l, uint64_t id)
 /* Without it, or a file for it, the socket's end has to do. */
 static void watch_process(struct link_peer *lp)
 {
-	struct epoll_event e = { .events = EPOLLIN };
-	const struct conn *c = lp->conn;
 	socklen_t len = sizeof(int);
 	pid_t pid = link_peer_pid(lp);
 	int fd = -1;
 
 	if (pid <= 0)
 		return;
-	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERPIDFD, &fd, &len))
+	if (getsockopt(lp->conn->fd, SOL_SOCKET, SO_PEERPIDFD, &fd, &len))
 		fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	lp->pidfd = sock_keep(fd);
-	e.data.u64 = KEY_DEATH | (uint64_t)c->gen << 32 | c->slot;
 	if (lp->pidfd >= 0)
-		epoll_ctl(lp->l->epoll, EPOLL_CTL_ADD, lp->pidfd, &e);
+		link_add_file(lp->l, lp->pidfd, (char *)lp->conn + CONN_DEATH);
 }
 
 static void set_up(struct link_peer *lp)
@@ -113,206 +137,246 @@ static void set_up(struct link_peer *lp)
 	conn_known(lp->l, lp->conn, CONN_PAIR);
 }
 
-/* A link at one address is known by that one, wherever the way goes. */
-static int bind_source(const struct link *l, int fd)
+static void try_later(struct link_peer *lp, uint64_t ms)
 {
-	struct sock_addr a = { .len = l->conf.addr_len };
-
-	if (l->conf.family != LINK_TCP)
-		return 0;
-	memcpy(&a.any, &l->conf.addr, sizeof(a.any));
-	return sock_bind_source(fd, &a);
+	lp->again = sock_now() + ms * MS;
 }
 
-/* Ask the directory of another host; returns an error of this one. */
-static int look_up(struct link *l, struct link_peer *lp)
+/* Ask on a socket, in place of the one that was asked before. */
+static int ask_on(struct link_peer *lp, int fd, int stream, int connecting)
 {
-	struct frame f;
-	int fd, err;
+	struct frame f = {
+		.type = FRAME_ASK, .id = lp->l->id,
+		.len = (uint16_t)lp->disc_len,
+	};
+	struct conn *c = conn_new(lp->l, fd, CONN_ASKED, stream, connecting);
+	int err = 0;
 
-	fd = sock_open(lp->dir.sa.sa_family, SOCK_STREAM);
-	if (fd < 0) {
-		link_tell(l, MSG_LINK_SOCKET, fd);
-		return fd;
-	}
-	sock_tune_tcp(fd);
-	err = bind_source(l, fd);
-	if (!err)
-		err = sock_connect(fd, &lp->dir);
-	if (err && err != -EINPROGRESS) {
-		sock_close(fd);
+	if (!c)
+		return -ENOMEM;
+	memcpy(f.data, lp->disc, lp->disc_len);
+	if (!connecting)
+		err = conn_send(c, &f, NULL, 0);
+	if (err) {
+		conn_free(lp->l, c);
 		return err;
 	}
-	lp->conn = conn_new(l, fd, CONN_LOOKUP, 1, err != 0);
-	if (!lp->conn) {
-		sock_close(fd);
-		return -ENOMEM;
+	set_conn(lp, c);
+	try_later(lp, lp->patience);
+	return 0;
+}
+
+static int ask_host(struct link_peer *lp)
+{
+	int fd, err = port_connect(lp->l, &lp->to, &fd);
+
+	if (err && err != -EINPROGRESS)
+		return err == -ECONNREFUSED ? -ENOENT : err;
+	return ask_on(lp, fd, 1, err != 0);
+}
+
+static int ask_name(struct link_peer *lp)
+{
+	int fd, err;
+
+	do {
+		fd = name_next(lp->l, &lp->name);
+		if (fd < 0)
+			return fd;
+		err = ask_on(lp, fd, 0, 0);
+	} while (err && err != -ENOMEM);
+	return err;
+}
+
+static void start_names(struct link_peer *lp)
+{
+	name_start(lp->l, &lp->name, NULL, lp->disc, lp->disc_len);
+}
+
+/* Ask the next one; an error is the end. */
+static int ask(struct link_peer *lp)
+{
+	int err;
+
+	if (lp->l->conf.family == LINK_TCP)
+		err = ask_host(lp);
+	else
+		err = ask_name(lp);
+	if (err == -EAGAIN && ++lp->full > FULL_TRIES) {
+		link_tell(lp->l, MSG_LINK_FULL, err);
+		return -ENOENT;
 	}
-	lp->conn->of = lp;
-	lp->asked = 1;
-	link_frame(&f, FRAME_ASK);
-	f.b.token = lp->token;
-	f.text = lp->disc;
-	f.b.text_len = (uint16_t)lp->disc_len;
-	return conn_send(l, lp->conn, &f, NULL, 0);
+	if (err == -EAGAIN || (err == -ENOENT && lp->silent)) {
+		lp->silent = 0;
+		start_names(lp);
+		try_later(lp, FULL_MS);
+		return 0;
+	}
+	if (err == -EMFILE || err == -ENFILE)
+		link_tell(lp->l, MSG_LINK_SOCKET, err);
+	return err;
+}
+
+static void go_on(struct link_peer *lp)
+{
+	int err;
+
+	set_conn(lp, NULL);
+	err = ask(lp);
+	if (err)
+		end_peer(lp, err);
+}
+
+/* There is no answer: another one may give it, or this one in the end. */
+static void ask_another(struct link_peer *lp)
+{
+	unsigned int at = lp->name.at;
+	int err = -ENOENT;
+
+	if (!lp->conn->stream && name_is_gone(lp->conn->fd)) {
+		go_on(lp);
+		return;
+	}
+	if (lp->patience < PATIENCE_MS)
+		lp->patience *= 2;
+	if (lp->l->conf.family == LINK_TCP && !lp->conn->connecting) {
+		err = ask_host(lp);
+	} else if (lp->l->conf.family == LINK_UNIX) {
+		start_names(lp);
+		lp->name.at = at;
+		lp->name.left--;
+		err = ask_name(lp);
+		lp->silent |= !err;
+	}
+	if (err) {
+		lp->name.at = at;
+		try_later(lp, lp->patience);
+	}
 }
 
 /* From the start, at a later time. */
 static void try_again(struct link_peer *lp, int err)
 {
-	int lookup = lp->state == SHAKE_ASK;
-
-	if (lp->conn)
-		conn_free(lp->l, lp->conn);
-	lp->conn = NULL;
-	if (lp->tries++ >= (lookup ? LOOKUP_TRIES : TRIES)) {
-		end_peer(lp, err == -ECONNREFUSED ? -ENOENT : err);
+	set_conn(lp, NULL);
+	if (lp->tries++ >= TRIES) {
+		end_peer(lp, err);
 		return;
 	}
 	lp->state = SHAKE_ASK;
 	lp->id = 0;
-	lp->asked = 0;
-	lp->again = sock_now() + (lookup ? LOOKUP_NS : TRY_NS);
+	start_names(lp);
+	try_later(lp, TRY_MS);
 }
 
 /* HELLO or HELLO_ACK, with what the transport says of itself.  0 or -errno. */
-static int send_hello(struct link *l, struct link_peer *lp, struct conn *c,
-		      enum frame_type type, const struct eng_hello *mine)
+static int send_hello(struct link_peer *lp, enum frame_type type,
+		      const struct eng_hello *mine)
 {
-	struct frame f;
+	struct frame f = {
+		.type = type, .id = lp->l->id, .other = lp->id,
+		.version = lp->l->conf.version, .len = (uint16_t)mine->len,
+		.files = mine->files,
+	};
 
-	link_frame(&f, type);
-	f.b.id = l->id;
-	f.b.other = lp->id;
-	f.b.version = l->conf.version;
-	f.b.data_len = (uint16_t)mine->len;
-	f.b.files = (uint16_t)mine->files;
-	f.data = mine->data;
-	return conn_send(l, c, &f, mine->file, mine->files);
-}
-
-static void say_hello(struct link *l, struct link_peer *lp)
-{
-	struct eng_hello mine = { .len = 0 };
-	int err;
-
-	l->conf.ops->hello(l->conf.nic, lp->peer, &mine);
-	lp->state = SHAKE_HELLO;
-	err = send_hello(l, lp, lp->conn, FRAME_HELLO, &mine);
-	if (err)
-		end_peer(lp, err);
-}
-
-static int is_foreign(struct link *l, int fd)
-{
-	uid_t uid;
-
-	return l->conf.family == LINK_UNIX &&
-	       (sock_cred(fd, &uid, NULL) || uid != l->uid);
-}
-
-static void connect_to(struct link *l, struct link_peer *lp)
-{
-	int fd, err;
-
-	lp->again = NEVER;
-	fd = sock_open(lp->to.sa.sa_family, l->conf.family == LINK_TCP ?
-		       SOCK_STREAM : SOCK_SEQPACKET);
-	if (fd < 0) {
-		link_tell(l, MSG_LINK_SOCKET, fd);
-		end_peer(lp, fd);
-		return;
-	}
-	err = bind_source(l, fd);
-	if (!err)
-		err = sock_connect(fd, &lp->to);
-	if (!err && is_foreign(l, fd))
-		err = -EACCES;
-	if (err && err != -EINPROGRESS) {
-		sock_close(fd);
-		if (err == -EAGAIN)	/* its listener's queue is full */
-			lp->again = sock_now() + RETRY_NS;
-		else if (err == -ECONNREFUSED)
-			try_again(lp, err);
-		else
-			end_peer(lp, err);
-		return;
-	}
-	if (l->conf.family == LINK_TCP)
-		sock_tune_tcp(fd);
-	lp->conn = conn_new(l, fd, CONN_HANDSHAKE, l->conf.family == LINK_TCP,
-			    err != 0);
-	if (!lp->conn) {
-		sock_close(fd);
-		end_peer(lp, -ENOMEM);
-		return;
-	}
-	lp->conn->of = lp;
-	if (!err)
-		say_hello(l, lp);
+	memcpy(f.data, mine->data, mine->len);
+	return conn_send(lp->conn, &f, mine->file, mine->files);
 }
 
 void handshake_connected(struct link *l, struct conn *c)
 {
-	say_hello(l, c->of);
+	struct link_peer *lp = c->of;
+	struct frame f = {
+		.type = FRAME_ASK, .id = l->id, .len = (uint16_t)lp->disc_len,
+	};
+	int err;
+
+	memcpy(f.data, lp->disc, lp->disc_len);
+	err = conn_send(c, &f, NULL, 0);
+	if (err)
+		handshake_lost(c, err);
 }
 
-void handshake_answer(struct link *l, uint32_t token, int code, uint64_t id,
-		      const uint8_t *endpoint, size_t endpoint_len)
+static void take_answer(struct link *l, struct conn *c, const struct frame *f)
 {
-	struct link_peer *lp = l->handshakes, *known;
-	void *peer;
+	struct link_peer *lp = c->of, *known = by_id(l, f->id);
+	struct eng_hello mine = { .len = 0 };
+	void *peer = lp->peer;
+	int err;
 
-	while (lp && (lp->token != token || lp->state != SHAKE_ASK))
-		lp = lp->next;
-	if (!lp)
-		return;
-	query_end(lp);
-	if (code || !id) {
-		end_peer(lp, -ENOENT);
+	if (!f->id) {
+		end_peer(lp, -EPROTO);
 		return;
 	}
-	known = by_id(l, id);
 	if (known) {
-		peer = lp->peer;
 		unlink_peer(lp);
 		free(lp);
 		l->conf.ops->same(l->conf.nic, peer, known->peer);
 		return;
 	}
-	if (lp->conn)
-		conn_free(l, lp->conn);
-	lp->conn = NULL;
-	lp->id = id;
-	if (link_endpoint_get(endpoint, endpoint_len,
-			      l->conf.family == LINK_TCP ?
-			      &lp->dir : NULL, &lp->to)) {
-		end_peer(lp, -EPROTO);
-		return;
-	}
-	lp->state = SHAKE_CONNECT;
-	connect_to(l, lp);
-}
-
-void handshake_asks(struct link *l)
-{
-	struct link_peer *lp;
-
-	if (l->conf.family == LINK_TCP)
-		return;
-	for (lp = l->handshakes; lp; lp = lp->next)
-		if (lp->state == SHAKE_ASK && !lp->asked)
-			dir_ask(l, lp);
+	lp->id = f->id;
+	lp->again = NEVER;
+	lp->state = SHAKE_HELLO;
+	c->kind = CONN_HANDSHAKE;
+	l->conf.ops->hello(l->conf.nic, peer, &mine);
+	err = send_hello(lp, FRAME_HELLO, &mine);
+	if (err)
+		end_peer(lp, err);
 }
 
 static void refuse_conn(struct link *l, struct conn *c, int code)
 {
-	struct frame f;
+	struct frame f = { .type = FRAME_REFUSE, .code = code };
 
-	link_frame(&f, FRAME_REFUSE);
-	f.b.code = code;
-	conn_send(l, c, &f, NULL, 0);
+	conn_send(c, &f, NULL, 0);
 	conn_free(l, c);
+}
+
+/* One that is up needs no more than the answer. */
+static int is_peer(struct link *l, uint64_t id)
+{
+	const struct link_peer *lp = id == l->id ? NULL : by_id(l, id);
+
+	return lp && lp->state == SHAKE_UP && !sock_ended(lp->conn->fd);
+}
+
+/* A stranger asks: this link answers, or another one that it is passed to. */
+static void take_ask(struct link *l, struct conn *c, const struct frame *f)
+{
+	int waits = f->len <= VIPL_DISC_MAX && name_waits(l, f->data, f->len);
+	int pass = c->stream && f->type == FRAME_ASK && f->len <= VIPL_DISC_MAX;
+	struct frame answer = { .type = FRAME_ANSWER, .id = l->id };
+
+	/* Where the one that asks waits as well, it is another one. */
+	if (pass && (!waits || f->id == l->id) && !port_pass(l, c, f))
+		conn_free(l, c);
+	else if (!waits)
+		refuse_conn(l, c, -ENOENT);
+	else if (conn_send(c, &answer, NULL, 0) || is_peer(l, f->id))
+		conn_free(l, c);
+	else if (!c->stream)
+		conn_known(l, c, CONN_ASKER);
+}
+
+static void take_passed(struct link *l, struct conn *c, const struct frame *f)
+{
+	int fd = c->files == 1 && !c->stream ? c->file[0] : -1;
+
+	if (fd >= 0)
+		c->files = 0;
+	conn_free(l, c);
+	c = fd < 0 ? NULL : conn_welcome(l, fd, 1);
+	if (c)
+		take_ask(l, c, f);
+}
+
+static void send_name(struct link *l, struct conn *c)
+{
+	struct frame f = { .type = FRAME_NAME };
+
+	f.len = (uint16_t)strnlen(l->conf.name, VIPL_NAME_MAX);
+	memcpy(f.data, l->conf.name, f.len);
+	if (conn_send(c, &f, NULL, 0))
+		conn_free(l, c);
 }
 
 /*
@@ -335,25 +399,18 @@ static struct link_peer *find_greeted(struct link *l, struct conn *c,
 		refuse_conn(l, c, -EALREADY);
 		return NULL;
 	}
-	if (lp) {
-		if (lp->conn)
-			conn_free(l, lp->conn);
-	} else if (!limit_takes(l, c)) {
+	if (!lp && !limit_takes(l, c)) {
 		refuse_conn(l, c, -ENOBUFS);
 		return NULL;
-	} else {
-		lp = calloc(1, sizeof(*lp));
-		if (!lp) {
-			refuse_conn(l, c, -ENOMEM);
-			return NULL;
-		}
-		lp->l = l;
-		lp->pidfd = -1;
-		lp->id = id;
-		list_add(&l->handshakes, lp);
 	}
-	lp->conn = c;
-	c->of = lp;
+	if (!lp)
+		lp = peer_new(l, NULL);
+	if (!lp) {
+		refuse_conn(l, c, -ENOMEM);
+		return NULL;
+	}
+	lp->id = id;
+	set_conn(lp, c);
 	return lp;
 }
 
@@ -361,8 +418,8 @@ static void copy_hello(struct eng_hello *h, struct conn *c,
 		       const struct frame *f)
 {
 	memset(h, 0, sizeof(*h));
-	h->len = f->b.data_len;
-	memcpy(h->data, f->data, f->b.data_len);
+	h->len = f->len;
+	memcpy(h->data, f->data, f->len);
 	h->files = c->files;
 	memcpy(h->file, c->file, c->files * sizeof(int));
 	c->files = 0;
@@ -375,16 +432,16 @@ static void take_hello(struct link *l, struct conn *c, const struct frame *f)
 	void *peer;
 	int err;
 
-	if (f->type != FRAME_HELLO || c->files != f->b.files || !f->b.id) {
+	if (c->files != f->files || !f->id) {
 		conn_free(l, c);
 		return;
 	}
-	if (f->b.other != l->id || f->b.version != l->conf.version) {
+	if (f->other != l->id || f->version != l->conf.version) {
 		refuse_conn(l, c,
-			    f->b.other != l->id ? -ENOENT : -EPROTONOSUPPORT);
+			    f->other != l->id ? -ENOENT : -EPROTONOSUPPORT);
 		return;
 	}
-	lp = find_greeted(l, c, f->b.id);
+	lp = find_greeted(l, c, f->id);
 	if (!lp)
 		return;
 	copy_hello(&theirs, c, f);
@@ -401,7 +458,7 @@ static void take_hello(struct link *l, struct conn *c, const struct frame *f)
 		return;
 	}
 	lp->peer = peer;
-	err = send_hello(l, lp, c, FRAME_HELLO_ACK, &mine);
+	err = send_hello(lp, FRAME_HELLO_ACK, &mine);
 	lp->unanswered = 0;
 	if (err)
 		end_peer(lp, err);
@@ -414,8 +471,8 @@ static void take_hello_ack(struct link *l, struct conn *c,
 	struct eng_hello theirs;
 	int err;
 
-	if (c->files != f->b.files || f->b.id != lp->id ||
-	    f->b.version != l->conf.version) {
+	if (c->files != f->files || f->id != lp->id ||
+	    f->version != l->conf.version) {
 		end_peer(lp, -EPROTO);
 		return;
 	}
@@ -426,68 +483,78 @@ static void take_hello_ack(struct link *l, struct conn *c,
 		end_peer(lp, err);
 }
 
-static void take_refusal(struct link *l, struct conn *c, const struct frame *f)
+static void take_refusal(struct link *l, struct conn *c, int code)
 {
 	struct link_peer *lp = c->of;
 
-	if (f->b.code == -EALREADY) {
-		conn_free(l, c);
-		lp->conn = NULL;
+	if (c->kind == CONN_ASKED && l->conf.family == LINK_UNIX) {
+		go_on(lp);
+	} else if (c->kind == CONN_ASKED) {
+		end_peer(lp, -ENOENT);
+	} else if (code == -EALREADY) {
+		set_conn(lp, NULL);
 		lp->state = SHAKE_YIELD;
-		lp->again = sock_now() + YIELD_NS;
-	} else if (f->b.code == -ENOENT) {
+		try_later(lp, YIELD_MS);
+	} else if (code == -ENOENT) {
 		try_again(lp, -ENOENT);
 	} else {
-		if (f->b.code == -ENOBUFS)
+		if (code == -ENOBUFS)
 			l->conf.msg(MSG_LINK_REFUSED, l->conf.provider);
-		end_peer(lp, f->b.code == -EPROTONOSUPPORT ? -EPROTONOSUPPORT :
-							     -ECONNREFUSED);
+		end_peer(lp, code == -EPROTONOSUPPORT ? -EPROTONOSUPPORT :
+							-ECONNREFUSED);
 	}
+}
+
+static void take_from_stranger(struct link *l, struct conn *c,
+			       const struct frame *f)
+{
+	if (f->type == FRAME_ASK)
+		take_ask(l, c, f);
+	else if (f->type == FRAME_PASS)
+		take_passed(l, c, f);
+	else if (f->type == FRAME_ASK_NAME)
+		send_name(l, c);
+	else if (f->type == FRAME_HELLO)
+		take_hello(l, c, f);
+	else
+		conn_free(l, c);
 }
 
 void handshake_frame(struct link *l, struct conn *c, const struct frame *f)
 {
-	struct link_peer *lp = c->of;
-
-	if (c->kind == CONN_STRANGER && f->type == FRAME_ASK)
-		query_asked(l, c, f);
-	else if (c->kind == CONN_STRANGER)
-		take_hello(l, c, f);
-	else if (c->kind == CONN_QUERY)
-		query_frame(l, c, f);
-	else if (c->kind == CONN_LOOKUP && f->type == FRAME_ANSWER &&
-		 f->b.token == lp->token)
-		handshake_answer(l, lp->token, f->b.code, f->b.id, f->endpoint,
-				 f->b.endpoint_len);
+	if (c->kind == CONN_STRANGER || c->kind == CONN_ASKER)
+		take_from_stranger(l, c, f);
+	else if (c->kind == CONN_ASKED && f->type == FRAME_ANSWER)
+		take_answer(l, c, f);
 	else if (c->kind == CONN_HANDSHAKE && f->type == FRAME_HELLO_ACK)
 		take_hello_ack(l, c, f);
-	else if (c->kind == CONN_HANDSHAKE && f->type == FRAME_REFUSE)
-		take_refusal(l, c, f);
+	else if (c->kind != CONN_PAIR && f->type == FRAME_REFUSE)
+		take_refusal(l, c, f->code);
 	else if (c->kind == CONN_PAIR && f->type == FRAME_DISCONNECT)
 		c->disconnected = 1;
 	else if (c->kind != CONN_PAIR || f->type != FRAME_WAKE)
-		handshake_lost(l, c, -EPROTO);
+		handshake_lost(c, -EPROTO);
 	else if (l->conf.ops->woken)
-		l->conf.ops->woken(l->conf.nic, lp->peer);
+		l->conf.ops->woken(l->conf.nic, c->of->peer);
 }
 
-void handshake_lost(struct link *l, struct conn *c, int err)
+void handshake_lost(struct conn *c, int err)
 {
 	struct link_peer *lp = c->of;
+	int gone = err == -ECONNRESET || err == -EPIPE;
 
-	(void)l;
 	if (c->kind == CONN_PAIR)
 		end_peer(lp, c->disconnected ? -ESHUTDOWN : -ECONNRESET);
-	else if (err == -ECONNREFUSED || err == -ECONNRESET || err == -EPIPE)
+	else if (c->kind == CONN_ASKED && !c->stream && gone)
+		go_on(lp);
+	else if (gone)
 		try_again(lp, err);
 	else
-		end_peer(lp, err);
+		end_peer(lp, err == -ECONNREFUSED ? -ENOENT : err);
 }
 
-static void on_time(struct link *l, struct link_peer *lp, uint64_t now)
+static void on_time(struct link_peer *lp, uint64_t now)
 {
-	int err;
-
 	if (lp->deadline <= now) {
 		end_peer(lp, -ETIMEDOUT);
 		return;
@@ -495,24 +562,12 @@ static void on_time(struct link *l, struct link_peer *lp, uint64_t now)
 	if (lp->again > now)
 		return;
 	lp->again = NEVER;
-	if (lp->state == SHAKE_CONNECT) {
-		connect_to(l, lp);
-	} else if (lp->state == SHAKE_YIELD) {
+	if (lp->state == SHAKE_YIELD)
 		try_again(lp, -ECONNRESET);
-	} else if (lp->state == SHAKE_ASK && l->conf.family == LINK_UNIX) {
-		if (lp->querying && l->dir_taken)
-			query_settle(lp);
-		else if (lp->asked)
-			query_begin(lp);
-		else
-			dir_ask(l, lp);
-	} else if (lp->state == SHAKE_ASK) {
-		err = look_up(l, lp);
-		if (err == -ECONNREFUSED)
-			try_again(lp, err);
-		else if (err)
-			end_peer(lp, err);
-	}
+	else if (lp->state == SHAKE_ASK && lp->conn)
+		ask_another(lp);
+	else if (lp->state == SHAKE_ASK)
+		go_on(lp);
 }
 
 void handshake_timers(struct link *l, uint64_t now)
@@ -521,7 +576,7 @@ void handshake_timers(struct link *l, uint64_t now)
 
 	for (lp = l->handshakes; lp; lp = next) {
 		next = lp->next;
-		on_time(l, lp, now);
+		on_time(lp, now);
 	}
 }
 
@@ -535,59 +590,46 @@ uint64_t handshake_next(const struct link *l)
 	return at;
 }
 
-struct link_peer *link_handshake(struct link *l, const struct sockaddr *dir,
-				 socklen_t dir_len, const uint8_t *disc,
+struct link_peer *link_handshake(struct link *l, const struct sockaddr *host,
+				 socklen_t host_len, const uint8_t *disc,
 				 uint32_t disc_len, void *peer, int *err)
 {
 	struct link_peer *lp;
 
 	*err = -EINVAL;
-	if (disc_len > VIPL_DISC_MAX || dir_len > sizeof(lp->dir.any))
+	if (disc_len > VIPL_DISC_MAX || host_len > sizeof(lp->to.any))
 		return NULL;
-	lp = calloc(1, sizeof(*lp));
+	lp = peer_new(l, peer);
 	*err = -ENOMEM;
 	if (!lp)
 		return NULL;
-	lp->l = l;
-	lp->pidfd = -1;
-	lp->peer = peer;
 	lp->began = 1;
-	lp->token = ++l->token;
-	lp->again = NEVER;
-	lp->deadline = sock_now() + HANDSHAKE_MS * 1000000ull;
 	lp->disc_len = disc_len;
 	memcpy(lp->disc, disc, disc_len);
-	list_add(&l->handshakes, lp);
-	*err = 0;
-	if (l->conf.family == LINK_UNIX) {
-		dir_ask(l, lp);
-	} else {
-		memcpy(&lp->dir.any, dir, dir_len);
-		lp->dir.len = dir_len;
+	if (l->conf.family == LINK_TCP) {
+		memcpy(&lp->to.any, host, host_len);
+		lp->to.len = host_len;
 		/* Both families have the port at the same place. */
-		((struct sockaddr_in *)&lp->dir.any)->sin_port =
+		((struct sockaddr_in *)&lp->to.any)->sin_port =
 			((const struct sockaddr_in *)&l->conf.addr)->sin_port;
-		*err = look_up(l, lp);
 	}
+	start_names(lp);
+	*err = ask(lp);
 	if (*err) {
 		unlink_peer(lp);
 		free(lp);
 		return NULL;
 	}
-	/* The thread that sleeps sets the timer, and settles an own question. */
-	l->dirty = 1;
-	link_wake(l);
+	link_set_timer(l);
 	return lp;
 }
 
 void link_drop(struct link_peer *lp)
 {
-	struct frame f;
+	struct frame f = { .type = FRAME_DISCONNECT };
 
-	if (lp->state == SHAKE_UP) {
-		link_frame(&f, FRAME_DISCONNECT);
-		conn_send(lp->l, lp->conn, &f, NULL, 0);
-	}
+	if (lp->state == SHAKE_UP)
+		conn_send(lp->conn, &f, NULL, 0);
 	unlink_peer(lp);
 	free(lp);
 }
@@ -602,17 +644,14 @@ void handshake_close(struct link *l)
 
 void link_wake_peer(struct link_peer *lp)
 {
-	struct frame_head h;
-	struct frame f;
+	struct frame f = { .type = FRAME_WAKE };
 
-	/* A HELLO_ACK that is still to come is a wake-up as well. */
-	if (lp->state != SHAKE_UP || lp->unanswered)
-		return;
-	/* Where it does not fit there are many, and one is enough. */
-	link_frame(&f, FRAME_WAKE);
-	frame_build(&f, (uint8_t *)&h);
-	if (lp->conn->out_at == lp->conn->out_len)
-		sock_send(lp->conn->fd, &h, sizeof(h), NULL, 0);
+	/*
+	 * A HELLO_ACK that is still to come is a wake-up as well. Where it does
+	 * not fit there are many, and one is enough.
+	 */
+	if (lp->state == SHAKE_UP && !lp->unanswered)
+		conn_send(lp->conn, &f, NULL, 0);
 }
 
 int link_peer_fd(const struct link_peer *lp)
@@ -634,11 +673,6 @@ pid_t link_peer_pid(const struct link_peer *lp)
 	    sock_cred(lp->conn->fd, &uid, &pid))
 		return 0;
 	return pid;
-}
-
-uint64_t link_peer_id(const struct link_peer *lp)
-{
-	return lp->id;
 }
 
 const struct sockaddr *link_peer_addr(const struct link_peer *lp,

@@ -59,7 +59,7 @@ void limit_source_of(struct limit_source *s, int fd)
 	}
 }
 
-static int same_source(const struct limit_source *a,
+static unsigned int same_source(const struct limit_source *a,
 		       const struct limit_source *b)
 {
 	return !memcmp(a, b, sizeof(*a));
@@ -76,7 +76,7 @@ int limit_takes(struct link *l, const struct conn *c)
 		return 1;
 	for (lp = l->peers; lp; lp = lp->next) {
 		all++;
-		from += (uint32_t)same_source(&lp->from, &c->from);
+		from += same_source(&lp->from, &c->from);
 	}
 	if (all < l->most && from < most_of_one(l))
 		return 1;
@@ -95,17 +95,17 @@ int limit_takes(struct link *l, const struct conn *c)
  */
 struct conn *limit_victim(const struct link *l)
 {
-	struct conn *c, *victim = l->oldest;
-	const struct conn *other;
-	uint32_t n, most = 0;
+	struct conn *victim = l->stranger[0];
+	unsigned int i, k, n, most = 0;
 
-	for (c = l->oldest; c; c = c->newer) {
+	for (i = 0; i < l->strangers; i++) {
 		n = 0;
-		for (other = c; other; other = other->newer)
-			n += (uint32_t)same_source(&other->from, &c->from);
+		for (k = i; k < l->strangers; k++)
+			n += same_source(&l->stranger[i]->from,
+					 &l->stranger[k]->from);
 		if (n > most) {
 			most = n;
-			victim = c;
+			victim = l->stranger[i];
 		}
 	}
 	return victim;

@@ -5,19 +5,13 @@
 /*
  * link - how NIC handles of user-level providers find each other
  *
- * A link is the control plane of one NIC handle. It has an id, 64 random bits,
- * and a listener of its own: an abstract UNIX socket, or a TCP port.
+ * A link is the control plane of one NIC handle. It has an id, 64 random bits.
  *
- * Directory. One name that all know (an abstract UNIX socket that has the uid
- * and the space in it, and for TCP a port as well) answers look-ups: which
- * listener waits for this discriminator? The link that bound it first holds it:
- * the directory's leader. The others register with the leader over the UNIX
- * socket and say which discriminators wait. When the leader dies they see EOF,
- * one of them binds the name, the others register with that one: there is no
- * state to hand over. A new leader answers "none" only once every listener that
- * /proc/net/unix shows has registered, and after LINK_GRACE_MS at the latest.
- * Another user can bind the name. Then there is no directory, and each listener
- * that the kernel shows is asked by itself, a broadcast query (query.c).
+ * Names. A link that waits for a discriminator listens at an abstract UNIX name
+ * which the provider, the uid, the space and the discriminator make: a look-up
+ * is connect(). Nothing is left of a process that ends. See name.c. For TCP each
+ * link of a user listens at the same port, too, and passes what it does not wait
+ * for to the link that does (port.c).
  *
  * Pairs. Two links that have shaken hands have one control socket. It carries
  * the hellos and wake-ups; its end is the end of the peer, and so is that of
@@ -26,12 +20,12 @@
  * goes on, and the other one becomes its acceptor. A link may shake hands with
  * itself.
  *
- * Trust. UNIX: processes of another uid are refused. TCP: anybody may look up
- * and say hello; only processes of the own uid register. Connections that have
- * not said what they are yet are bounded in number and time.
+ * Trust. UNIX: processes of another uid are refused, on both sides. TCP:
+ * anybody may ask and say hello. Connections that have not said hello yet are
+ * bounded in number and time.
  *
  * Locks. Everything is called under the engine's lock, except link_open,
- * link_close, link_names, link_wait, link_wake and the functions of files. No
+ * link_close, link_name, link_wait, link_wake and the functions of files. No
  * thread of its own: link_progress must be called when link_wait returns, and
  * now and then by threads that spin. Callbacks come from link_progress alone;
  * they may call anything here but link_progress and link_close, and answered
@@ -50,7 +44,6 @@ enum link_family {
 	LINK_TCP,
 };
 
-#define LINK_GRACE_MS	100	/* how long a new leader may defer "none" */
 #define LINK_FILES	4	/* files with a hello, LINK_UNIX only */
 
 struct link_ops {
@@ -90,10 +83,10 @@ struct link_ops {
 struct link_conf {
 	enum link_family family;
 	const char *provider;		/* "shm"; at most 15 characters */
-	const char *space;		/* which directory; 31 characters */
-	const char *name;		/* of this host, for link_names */
+	const char *space;		/* who meets; at most 31 characters */
+	const char *name;		/* of this host, for link_name */
 	uint32_t version;		/* of the hello's data: both agree */
-	/* TCP: own address (the listener's), and its port the directory's. */
+	/* TCP: own address, and the port that all links of the user have. */
 	struct sockaddr_storage addr;
 	socklen_t addr_len;
 	const struct link_ops *ops;
@@ -123,16 +116,19 @@ void link_wake(struct link *l);
 int link_watch(struct link *l, int fd);
 void link_unwatch(struct link *l, int fd);
 
-/* A discriminator waits, or no longer. 0, or a negative errno. */
+/*
+ * A discriminator waits, which takes a file, or no longer. 0, or a negative
+ * errno, and a line that says why: -EADDRINUSE: too many links wait for it.
+ */
 int link_waiting(struct link *l, const uint8_t *disc, uint32_t len, int now);
 
 /*
- * Begin a handshake with the link that waits for disc. dir is the host's
- * address, TCP only; its port is set here. NULL: *err, and no callback follows.
- * Otherwise answered, came, same or down follows, after it has returned.
+ * Begin a handshake with the link that waits for disc. host is its address, TCP
+ * only; its port is set here. NULL: *err, and no callback follows. Otherwise
+ * answered, came, same or down follows, after it has returned.
  */
-struct link_peer *link_handshake(struct link *l, const struct sockaddr *dir,
-				 socklen_t dir_len, const uint8_t *disc,
+struct link_peer *link_handshake(struct link *l, const struct sockaddr *host,
+				 socklen_t host_len, const uint8_t *disc,
 				 uint32_t disc_len, void *peer, int *err);
 /* End a pair or a handshake; no callback follows. */
 void link_drop(struct link_peer *lp);
@@ -145,17 +141,15 @@ void link_wake_peer(struct link_peer *lp);
 int link_peer_fd(const struct link_peer *lp);
 int link_peer_pidfd(const struct link_peer *lp);	/* or -1 */
 pid_t link_peer_pid(const struct link_peer *lp);
-uint64_t link_peer_id(const struct link_peer *lp);
 const struct sockaddr *link_peer_addr(const struct link_peer *lp,
 				      socklen_t *len);
 
 /*
- * The host names that a directory's links gave, each once; blocks for ms at
- * most. dir: as link_handshake. Returns how many, or a negative errno.
+ * TCP: the name that a host gives itself, of VIPL_NAME_MAX + 1 bytes; blocks for
+ * ms at most. 0, or a negative errno.
  */
-int link_names(const struct link_conf *conf, const struct sockaddr *dir,
-	       socklen_t dir_len, unsigned int ms,
-	       char (*names)[VIPL_NAME_MAX + 1], unsigned int max);
+int link_name(const struct link_conf *conf, const struct sockaddr *host,
+	      socklen_t len, unsigned int ms, char *name);
 
 /* The reason of an errno, with the limit of the process that is reached. */
 void link_why(int err, char *text, size_t size);

@@ -7,37 +7,67 @@
  * the engine's lock, except the files themselves (epoll, wake), which are as
  * long as the link.
  */
-#include "frame.h"
 #include "link.h"
 #include "sock.h"
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <vipl/engine.h>
 
 #define STRANGERS_MAX	64		/* connections that said nothing yet */
 #define STRANGER_MS	2000		/* how long they may */
 #define STRANGER_MIN_MS	100		/* how long each may, at least */
 #define HANDSHAKE_MS	10000		/* from link_handshake to up */
-#define ANSWER_NS	200000000u	/* the directory should have answered */
-#define RETRY_NS	1000000u	/* the directory is between leaders */
-#define PORT_SOON_NS	20000000u	/* or a leader's that has just gone */
-#define PORT_RETRY_NS	500000000u	/* the TCP port is another's */
-#define QUEUE_MAX	(256u << 10)	/* bytes that a client does not read */
-#define ROUNDS		16		/* of epoll in one link_progress */
+#define MS		1000000u	/* ns */
 #define NEVER		UINT64_MAX
+
+/*
+ * Control sockets carry frames of one form, in the byte order of the sender:
+ * the members before data, and len bytes of it. On UNIX sockets a message is a
+ * frame, on TCP frames follow each other.
+ */
+#define FRAME_MAGIC	0x4c495602u	/* changes with the format */
+#define FRAME_HEAD	offsetof(struct frame, data)
+
+enum frame_type {
+	FRAME_ASK = 1,		/* id; data: a discriminator. Who waits for it? */
+	FRAME_PASS,		/* the same, with the connection that asked */
+	FRAME_ANSWER,		/* id: the link that says so does */
+	FRAME_ASK_NAME,
+	FRAME_NAME,		/* data: the host's name */
+	FRAME_HELLO,		/* id, other, version, data, files */
+	FRAME_HELLO_ACK,	/* the same, in answer */
+	FRAME_REFUSE,		/* code: errno */
+	FRAME_WAKE,
+	FRAME_DISCONNECT,	/* orderly end */
+	FRAME_TYPES
+};
+
+struct frame {
+	uint32_t magic;
+	uint16_t type;
+	uint16_t len;		/* bytes of data */
+	uint64_t id;		/* of the sender */
+	uint64_t other;		/* of the receiver */
+	int32_t code;
+	uint32_t version;	/* of the data */
+	uint32_t files;		/* that come with it */
+	uint32_t zero;
+	uint8_t data[sizeof(((struct eng_hello *)0)->data)];
+};
 
 enum conn_kind {
 	CONN_FREE,
-	CONN_LISTEN,		/* the link's own listener */
-	CONN_DIR_LISTEN,	/* the directory's, held by this link */
-	CONN_DIR_PORT,		/* the same, TCP */
-	CONN_PRESENCE,		/* TCP: presence in /proc/net/unix */
-	CONN_STRANGER,		/* accepted by the listener */
-	CONN_ASKING,		/* accepted by the directory, for 2 s at most */
-	CONN_REG,		/* a registered link */
-	CONN_LEADER,		/* to the directory's leader: registration */
-	CONN_LOOKUP,		/* to another host's directory */
-	CONN_HANDSHAKE,		/* to a listener: a handshake begun here */
-	CONN_QUERY,		/* to a listener: a question, see query.c */
+	CONN_LISTEN,		/* a discriminator waits here, or the TCP port */
+	CONN_STRANGER,		/* accepted: it has not said hello yet */
+	CONN_ASKER,		/* the same, UNIX, when it has been answered */
+	CONN_ASKED,		/* to one that may wait: see handshake.c */
+	CONN_HANDSHAKE,		/* hello was said on it */
 	CONN_PAIR,		/* a peer that is up */
 };
+
+#define PAUSE_ROOM	1	/* there is no room for what comes */
+#define PAUSE_STALE	2	/* its discriminator does not wait now */
 
 /* Where a connection is from: see limit.c. */
 struct limit_source {
@@ -45,32 +75,36 @@ struct limit_source {
 	uint8_t six;
 };
 
-/* One socket. Slots of link.conn, found by index and generation. */
+/* One socket. Freed ones stay until events that name them are taken. */
 struct conn {
+	struct conn *next, **prev;	/* link.conns, or next of link.dead */
 	enum conn_kind kind;
 	int fd;
-	uint32_t slot;
-	uint32_t gen;		/* how often the slot was used */
 	uint8_t stream;		/* TCP: frames may come in parts */
 	uint8_t connecting;	/* connect() is in progress */
-	uint8_t writing;	/* EPOLLOUT is asked for */
 	uint8_t disconnected;	/* the orderly end was announced */
-	uint8_t paused;		/* a listener that is not polled */
+	uint8_t paused;		/* a listener that is not polled: PAUSE_... */
+	uint8_t whole;		/* in is a frame that has been taken */
 	uint64_t since;		/* ns; strangers: when it came */
-	struct conn *older, *newer;	/* strangers, by age */
 	struct limit_source from;	/* strangers */
-	void *of;		/* struct link_peer or struct reg, or NULL */
-	uint8_t *in;		/* FRAME_MAX bytes, streams only */
-	size_t in_len;		/* bytes */
-	uint8_t *out;		/* frames that did not fit yet */
-	size_t out_at, out_len, out_size;	/* bytes */
+	struct link_peer *of;	/* or NULL */
 	int file[LINK_FILES];	/* that came and were not taken yet */
 	unsigned int files;
+	size_t have;		/* bytes of in */
+	struct frame in;
+};
+
+/* Which of a discriminator's names is next: see name.c. */
+struct name_cursor {
+	uint64_t hash[2];
+	unsigned int at;	/* the last one */
+	unsigned int left;	/* how many are still to be tried */
+	int err;		/* of one that may wait and cannot be asked */
+	uint8_t foreign;	/* another user has one */
 };
 
 enum handshake_state {
-	SHAKE_ASK,		/* the directory is to be asked, or was */
-	SHAKE_CONNECT,		/* to its listener */
+	SHAKE_ASK,		/* to be asked, or asked: who waits? */
 	SHAKE_HELLO,		/* hello sent */
 	SHAKE_YIELD,		/* refused: the other's attempt goes on */
 	SHAKE_UP,
@@ -85,97 +119,76 @@ struct link_peer {
 	int pidfd;		/* of its process, or -1; once it is up */
 	uint64_t id;		/* of the other link; 0 unknown */
 	struct limit_source from;	/* of a pair */
-	uint32_t token;		/* of its question */
 	uint8_t began;		/* its handshake began here */
 	uint8_t unanswered;	/* up, and HELLO_ACK is not sent yet */
-	uint8_t asked;		/* the question is on its way */
-	uint8_t querying;	/* listeners are asked, too */
-	uint8_t tries;		/* how often its listener was not there */
+	uint8_t silent;		/* one was given up that may answer yet */
+	unsigned int patience;	/* ms, for the next answer */
+	uint8_t tries;		/* how often it began again */
+	uint16_t full;		/* how often a queue was full */
 	uint64_t again;		/* ns; when to go on, or NEVER */
 	uint64_t deadline;	/* ns; NEVER when up */
-	struct sock_addr dir;	/* TCP: whose directory */
-	struct sock_addr to;	/* the listener */
+	struct sock_addr to;	/* TCP: the host's port */
+	struct name_cursor name;	/* UNIX */
 	uint8_t disc[VIPL_DISC_MAX];
 	uint32_t disc_len;	/* bytes */
 };
 
-/* A discriminator that waits here. */
+/* A discriminator that waits here, or did a moment ago. */
 struct wait_entry {
 	struct wait_entry *next;
+	struct conn *listener;
+	unsigned int at;	/* which of its names */
+	uint64_t until;		/* ns; stale since it waits no more, or NEVER */
 	uint32_t len;		/* bytes */
 	uint8_t disc[VIPL_DISC_MAX];
 };
-
-struct leader;
 
 struct link {
 	struct link_conf conf;
 	uint64_t id;
 	uid_t uid;
-	int epoll, event, timer;	/* files */
-	uint64_t timer_at;	/* ns; what the timer is set to, or NEVER */
-	int dirty;		/* the timer is to be set */
+	int epoll, event;	/* files */
+	_Atomic uint64_t timer_at;	/* ns; when to make progress, or NEVER */
+	_Atomic int sleeps;	/* a thread is in link_wait() */
 	int wait2;		/* the kernel has epoll_pwait2 */
 
-	struct conn **conn;	/* slots */
-	uint32_t conns;		/* how many slots */
-	uint32_t free_hint;
-	struct conn *oldest, *newest;	/* strangers */
+	struct conn *conns, *dead;
+	struct conn *stranger[STRANGERS_MAX];	/* the oldest first */
 	unsigned int strangers;
 	uint32_t most;		/* peers, TCP */
 	uint64_t tell_again;	/* ns; when it is worth another line */
 	uint64_t why_again;	/* ns; the same, of link_tell() */
 	uint64_t resume;	/* ns; when paused listeners go on, or NEVER */
+	uint64_t stale;		/* ns; when a name's time is over, or NEVER */
+	uint64_t port_again;	/* ns; when to try the TCP port, or NEVER */
+	uint8_t port_told;	/* a person has been told what is wrong */
 
-	struct sock_addr endpoint;	/* of the own listener */
-	struct conn *listener;
-	struct conn *dir;	/* CONN_LEADER, or NULL */
-	uint64_t dir_again;	/* ns; when to try the directory, or NEVER */
-	uint8_t dir_reported;	/* a person has been told what is wrong */
-	uint8_t dir_taken;	/* its name is another user's: ask all links */
-	uint32_t dir_tries;	/* in a row, for one that does not listen */
-	struct leader *leader;	/* this link holds the directory, or NULL */
 	struct wait_entry *waits;
-
 	struct link_peer *peers;	/* that are up */
 	struct link_peer *handshakes;	/* that are not */
-	uint32_t token;		/* of the last question */
 };
 
-/* conn.c */
+/* In an event, added to the address of a CONN_PAIR: its process has ended. */
+#define CONN_DEATH	1u
+
+/* conn.c; fd is closed where there is no connection. */
 struct conn *conn_new(struct link *l, int fd, enum conn_kind kind, int stream,
 		      int connecting);
-struct conn *conn_find(struct link *l, uint64_t key);
 void conn_free(struct link *l, struct conn *c);
+void conn_reap(struct link *l);
+int conn_connected(struct link *l, struct conn *c);
 /* The connection is a stranger no more. */
 void conn_known(struct link *l, struct conn *c, enum conn_kind kind);
 /* 0, or a negative errno: the connection is of no use any more. */
-int conn_send(struct link *l, struct conn *c, const struct frame *f,
-	      const int *files, unsigned int n);
-int conn_flush(struct link *l, struct conn *c);
-/*
- * The next frame: 1, 0 none now, or a negative errno (-ECONNRESET: the end).
- * buf has FRAME_MAX bytes and must stay while f is used.
+int conn_send(struct conn *c, struct frame *f, const int *files,
+	      unsigned int n);
+/* The next frame is in c->in: 1, 0 none now, or -errno (-ECONNRESET: the end).
  */
-int conn_next(struct conn *c, uint8_t *buf, struct frame *f);
+int conn_next(struct conn *c);
 void conn_accept(struct link *l, struct conn *listener);
-void conn_pause(struct link *l, struct conn *c, int pause);
+struct conn *conn_welcome(struct link *l, int fd, int stream);
+void conn_pause(struct link *l, struct conn *c, uint8_t why, int pause);
 void conn_drop_files(struct conn *c);
-
-/* Of epoll: the process of a CONN_PAIR has ended. */
-#define KEY_DEATH	((uint64_t)1 << 63)
-
-/* dir.c: this link and the directory's leader */
-void dir_start(struct link *l);
-void dir_ask(struct link *l, struct link_peer *lp);
-void dir_frame(struct link *l, struct conn *c, const struct frame *f);
-void dir_lost(struct link *l);
-uint64_t dir_next(const struct link *l);
-void dir_timers(struct link *l, uint64_t now);
-int dir_name(const struct link_conf *conf, uid_t uid, const char *what,
-	     struct sock_addr *a);
-
-int dir_waits(struct link *l, const uint8_t *disc, uint32_t len);
 
 /* limit.c */
 void limit_init(struct link *l);
@@ -183,56 +196,39 @@ void limit_source_of(struct limit_source *s, int fd);
 int limit_takes(struct link *l, const struct conn *c);
 struct conn *limit_victim(const struct link *l);
 
-/* query.c: the links of this directory, without the directory */
-/* Returns whether the kernel told all of them; the own one is left out. */
-int query_each(struct link *l, void (*each)(void *arg, uint64_t id),
-	       void *arg);
-void query_begin(struct link_peer *lp);
-void query_settle(struct link_peer *lp);
-void query_end(struct link_peer *lp);
-void query_frame(struct link *l, struct conn *c, const struct frame *f);
-void query_lost(struct link *l, struct conn *c);
-void query_asked(struct link *l, struct conn *c, const struct frame *f);
+/* name.c */
+/* Is that connection's other end of this user? Has its process ended? */
+int name_is_own(const struct link *l, int fd);
+int name_is_gone(int fd);
+int name_waits(const struct link *l, const uint8_t *disc, uint32_t len);
+/* ip: where it waits, TCP; NULL: UNIX. */
+void name_start(const struct link *l, struct name_cursor *c,
+		const struct in6_addr *ip, const uint8_t *disc, uint32_t len);
+/* A connection to the next one, or -ENOENT, -EAGAIN: try anew, -errno. */
+int name_next(struct link *l, struct name_cursor *c);
 
-/* Of a discriminator; the seed is secret. */
-uint64_t leader_hash(uint64_t seed, const uint8_t *disc, uint32_t len);
+/* Stale names are given up, at that time. */
+void name_expire(struct link *l, uint64_t now);
+void name_close(struct link *l);
 
-/* leader.c: the directory, where this link holds it */
-int leader_start(struct link *l, int fd);
-void leader_stop(struct link *l);
-void leader_frame(struct link *l, struct conn *c, const struct frame *f);
-void leader_lost(struct link *l, struct conn *c);
-void leader_waiting(struct link *l, const uint8_t *disc, uint32_t len,
-		    int now);
-/* A question of this link's own; the answer goes to handshake_answer. */
-void leader_ask(struct link *l, const struct link_peer *lp);
-/* Everything that had come has been taken: what is unknown now is unknown. */
-void leader_settle(struct link *l, uint64_t now);
-void leader_timers(struct link *l, uint64_t now);
-uint64_t leader_next(const struct link *l);
-int leader_unsettled(const struct link *l);
+/* port.c: TCP */
+void port_open(struct link *l);
+struct in6_addr port_ip(const struct sock_addr *a);
+int port_connect(const struct link *l, const struct sock_addr *to, int *fd);
+/* Give the connection that asks to a link that waits: 0 or -ENOENT. */
+int port_pass(struct link *l, struct conn *c, const struct frame *f);
 
 /* handshake.c */
-void handshake_answer(struct link *l, uint32_t token, int code, uint64_t id,
-		      const uint8_t *endpoint, size_t endpoint_len);
-void handshake_asks(struct link *l);	/* ask again what was not answered */
 void handshake_connected(struct link *l, struct conn *c);
 void handshake_frame(struct link *l, struct conn *c, const struct frame *f);
-void handshake_lost(struct link *l, struct conn *c, int err);
+void handshake_lost(struct conn *c, int err);
 void handshake_timers(struct link *l, uint64_t now);
 uint64_t handshake_next(const struct link *l);
 void handshake_close(struct link *l);
 
 /* link.c */
-void link_frame(struct frame *f, enum frame_type type);
-/* The endpoint address of a listener, as frames have it. */
-size_t link_endpoint_put(const struct sock_addr *a, uint8_t *endpoint);
-/* TCP: the listener's host, with the directory's port. 0 or -EPROTO. */
-int link_endpoint_ip(const uint8_t *endpoint, size_t len,
-		     const struct link_conf *conf, struct sock_addr *a);
-/* dir: whose directory said it; its host is the listener's. 0 or -EPROTO. */
-int link_endpoint_get(const uint8_t *endpoint, size_t len,
-		      const struct sock_addr *dir, struct sock_addr *a);
+void link_set_timer(struct link *l);
+int link_add_file(struct link *l, int fd, void *of);
 
 static inline uint64_t link_least(uint64_t a, uint64_t b)
 {

@@ -54,18 +54,18 @@ static VIP_RETURN resolve_name(struct vipl_nic *nic, const char *name,
 	return VIP_SUCCESS;
 }
 
-/* The host's own name: its directory knows. */
+/* The host's own name: its links know. */
 static int asked_name(const struct ofi_nic *n, const struct ofi_host *h,
 		      char *name, size_t size)
 {
-	char found[1][VIPL_NAME_MAX + 1];
+	char found[VIPL_NAME_MAX + 1];
 	struct sockaddr_storage sa;
 	socklen_t len = ofi_addr_get(h, AF_UNSPEC, &sa);
 
-	if (!len || link_names(&n->conf, (struct sockaddr *)&sa, len, NAME_MS,
-			       found, 1) < 1)
+	if (!len || link_name(&n->conf, (struct sockaddr *)&sa, len, NAME_MS,
+			      found))
 		return -1;
-	snprintf(name, size, "%s", found[0]);
+	snprintf(name, size, "%s", found);
 	return 0;
 }
 

@@ -271,12 +271,6 @@ int shm_handshake(struct eng_peer *peer, const struct vipl_addr *remote)
 		return -EHOSTUNREACH;
 	p->lp = link_handshake(n->link, NULL, 0, remote->disc, remote->disc_len,
 			       peer, &err);
-	/*
-	 * The thread that takes the wake-up of link_handshake() may have been
-	 * disarmed before, and would not look at the link, where no socket
-	 * tells of a question to the own directory.
-	 */
-	n->look = 1;
 	return p->lp ? 0 : err;
 }
 
