@@ -6,8 +6,8 @@ that serves; it serves others meanwhile and afterwards, and does not grow.
 Then one host says hello in due form, again and again, to a process that may
 open few files: it becomes a bounded number of peers, and another host is served.
 
-The ports are those of link (the directory, and the NIC's own); the endpoint of
-libfabric has one, too, and what comes there is libfabric's to refuse.
+The port of link is the user's; the endpoint of libfabric has one, too, and what
+comes there is libfabric's to refuse.
 """
 
 import errno
@@ -27,12 +27,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 BUILD = os.path.join(ROOT, os.environ.get("B", "build"))
 CONFORM = os.path.join(BUILD, "viaconform")
 PING = os.path.join(BUILD, "tools/viaping")
-MAGIC = 0x4c495601
+MAGIC = 0x4c495602
 ROUNDS = 150
 MOST_KIB = 16384  # that the server may grow by
 FILES = 256  # that the second server may open: 32 peers of a host
 FROM_ONE = 32
-HELLO, MET, REFUSE = 9, 10, 11
+ASK, ANSWER, HELLO, MET, REFUSE = 1, 3, 6, 7, 8
+WAITS = b"viaping"  # what viaping -l waits for
 
 
 def family(pid):
@@ -85,15 +86,13 @@ def rss_now(pid):
 
 def frame(dice, kind=None, lie=False):
     """One that looks like link's, with anything inside."""
-    body = dice.randbytes(48)
+    body = dice.randbytes(32)
+    data = dice.randbytes(dice.choice((0, 1, 24, 64, 65, 512, 513, 800)))
     if dice.random() < 0.7:
-        lengths = [dice.choice((0, 1, 24, 64, 112, 512, 65535))
-                   for _ in range(3)]
-        body = body[:32] + struct.pack("=HHH", *lengths) + bytes(10)
-        body += dice.randbytes(sum(lengths) % 800)
-    length = dice.choice((0, 1, 65535, len(body) - 1)) if lie else len(body)
+        body = body[:24] + struct.pack("=II", dice.randrange(5), 0)
+    length = dice.choice((0, 1, 512, 65535)) if lie else len(data)
     return struct.pack("=IHH", MAGIC, dice.randrange(20) if kind is None
-                       else kind, length) + body
+                       else kind, length) + body + data
 
 
 def attack(dice, address):
@@ -107,7 +106,7 @@ def attack(dice, address):
                     lambda: dice.randbytes(dice.randrange(1, 5000)),
                     lambda: frame(dice), lambda: frame(dice, lie=True),
                     lambda: frame(dice)[:dice.randrange(60)],
-                    lambda: frame(dice, dice.randrange(1, 14)),
+                    lambda: frame(dice, dice.randrange(1, 11)),
                     lambda: b"GET / HTTP/1.0\r\n\r\n"))())
             if dice.random() < 0.3:
                 s.recv(1000)
@@ -129,22 +128,6 @@ def crowd(address, count=200):
     return made
 
 
-def link_id(pid):
-    """Of the NIC that the process has open: it is in a socket's name."""
-    inodes = set()
-    for path in glob.glob(f"/proc/{pid}/fd/*"):
-        try:
-            inodes |= set(re.findall(r"socket:\[(\d+)\]", os.readlink(path)))
-        except OSError:
-            pass
-    with open("/proc/net/unix") as file:
-        for line in file:
-            found = re.search(r" (\d+) @vipl/ofi/.*/([0-9a-f]{16})$", line)
-            if found and found[1] in inodes:
-                return int(found[2], 16)
-    return 0
-
-
 def stated(kind, address, port, scope=0):
     """An address as libfabric has it: AF_INET or AF_INET6."""
     if kind == socket.AF_INET6:
@@ -162,34 +145,34 @@ def greeting(dice, name, anywhere=0, length=16):
                               socket.inet_aton("127.0.0.2"), b"", name)
 
 
-def link_frame(kind, own, other=0, token=0, where=b"", data=b""):
-    body = struct.pack("=QQIiIHHHHI", own, other, token, 0, 1, len(where), 0,
-                       len(data), 0, 0) + where + data
-    return struct.pack("=IHH", MAGIC, kind, len(body)) + body
+def link_frame(kind, own, other=0, data=b""):
+    return struct.pack("=IHHQQiIII", MAGIC, kind, len(data), own, other, 0, 1,
+                       0, 0) + data
 
 
-def hello(dice, other, name=None):
-    """What a NIC would say; its libfabric is at a port where nothing is."""
+def greet(dice, address, source, name=None):
+    """(socket, type and code of the answer). The hello is what a NIC would say;
+    its libfabric is at a port where nothing is.
+    """
     name = name or stated(socket.AF_INET, "127.0.0.2", 1)
-    return link_frame(HELLO, dice.getrandbits(64) | 1, other,
-                      data=greeting(dice, name))
-
-
-def greet(dice, address, other, source, name=None):
-    """(socket, type and code of the answer)."""
+    own = dice.getrandbits(64) | 1
     s = socket.socket(address[0])
     s.bind((source, 0))
     s.settimeout(2)
     try:
         s.connect((address[1], address[2]))
-        s.sendall(hello(dice, other, name))
+        s.sendall(link_frame(ASK, own, data=WAITS))
         answer = s.recv(1000)
+        if len(answer) == 40 and answer[4] == ANSWER:
+            other = struct.unpack("=Q", answer[8:16])[0]
+            s.sendall(link_frame(HELLO, own, other, greeting(dice, name)))
+            answer = s.recv(1000)
     except OSError:
         return s, 0, 0
-    if len(answer) < 48:
+    if len(answer) < 40:
         return s, 0, 0
     return (s, struct.unpack("=H", answer[4:6])[0],
-            struct.unpack("=i", answer[28:32])[0])
+            struct.unpack("=i", answer[24:28])[0])
 
 
 def start(command, limit=None):
@@ -223,10 +206,9 @@ def greetings(device, host, dice):
     held, peers, refused = [], 0, 0
     try:
         ping(device, host)
-        other = next(filter(None, map(link_id, family(server.pid))))
         for address in ports:
             for _ in range(FILES):
-                s, kind, code = greet(dice, address, other, "127.0.0.2")
+                s, kind, code = greet(dice, address, "127.0.0.2")
                 held.append(s)
                 peers += kind == MET
                 refused += (kind, code) == (REFUSE, -errno.ENOBUFS)

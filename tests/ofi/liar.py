@@ -23,7 +23,6 @@ import hostile
 V4, V6 = socket.AF_INET, socket.AF_INET6
 OWN, FAKE = "127.0.0.1", "127.0.0.2"
 DEVICE = "ofi:tcp," + OWN
-ASK, ANSWER = 4, 5
 TIME = 30  # s, that a client may take
 HOLD = 0.5  # s, that the server holds a control connection
 
@@ -54,13 +53,13 @@ def read_frame(s):
         return got
     try:
         _, kind, length = struct.unpack("=IHH", exactly(8))
-        return kind, exactly(length)
+        return kind, exactly(32 + length)
     except OSError:
         return None
 
 
 class Server:
-    """A directory and a link at FAKE, whose answers state what it is told to."""
+    """A link at FAKE, whose answers state what it is told to."""
 
     def __init__(self, port):
         self.dice = random.Random(1)
@@ -79,12 +78,9 @@ class Server:
         with s:
             while (frame := read_frame(s)):
                 kind, body = frame
-                own, _, token = struct.unpack("=QQI", body[:20])
-                if kind == ASK:
-                    where = struct.pack(">H", self.port)
-                    where += struct.pack("=HI", V4, 0)
-                    where += socket.inet_aton(FAKE) + bytes(12)
-                    s.sendall(hostile.link_frame(ANSWER, 99, 0, token, where))
+                own, = struct.unpack("=Q", body[:8])
+                if kind == hostile.ASK:
+                    s.sendall(hostile.link_frame(hostile.ANSWER, 99))
                 elif kind == hostile.HELLO:
                     self.answered += 1
                     s.sendall(hostile.link_frame(
@@ -133,12 +129,10 @@ def servers():
     held = []
     try:
         hostile.ping(DEVICE, OWN)
-        other = next(filter(None, map(hostile.link_id,
-                                      hostile.family(server.pid))))
         for family, port in hostile.listening(server.pid):
             for what, name in TABLE:
-                s, kind, _ = hostile.greet(dice, (family, OWN, port), other,
-                                           FAKE, name)
+                s, kind, _ = hostile.greet(dice, (family, OWN, port), FAKE,
+                                           name)
                 held.append(s)
                 # The port of libfabric, which says nothing.
                 if not kind:

@@ -97,7 +97,6 @@ int test_stop(int rounds)
 	uint32_t k, seq = 0;
 	int i;
 
-	/* The first to come holds the directory: it is what is stopped. */
 	pid = spawn_echo("stop");
 	usleep(50000);
 	end_open(&e);
@@ -129,24 +128,18 @@ int test_stop(int rounds)
 	return 0;
 }
 
-/* The leader of the directory is stopped: others find each other. */
+/* One that waits, the first to come, is stopped: another one is found. */
 int test_stopdir(int rounds)
 {
-	pid_t leader, pid;
+	pid_t first, pid;
 	struct end e;
 	uint64_t start, worst = 0;
 	int i;
 
-	leader = fork();
-	if (!leader) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		end_open(&e);
-		for (;;)
-			pause();
-	}
+	first = spawn_echo("stopdir");
 	usleep(100000);
 	for (i = 0; i < rounds; i++) {
-		kill(leader, SIGSTOP);
+		kill(first, SIGSTOP);
 		pid = spawn_echo("stopdir");
 		usleep(100000);
 		end_open(&e);
@@ -155,14 +148,16 @@ int test_stopdir(int rounds)
 		start = now_ns() - start;
 		worst = start > worst ? start : worst;
 		talk(&e, 0, 10);
-		kill(leader, SIGCONT);
+		kill(first, SIGCONT);
 		talk(&e, 10, 10);
 		end_close(&e);
 		waitpid(pid, NULL, 0);
 	}
-	kill(leader, SIGKILL);
-	waitpid(leader, NULL, 0);
-	printf("connected in %llu ms without the directory\n",
+	if (worst > 1000000000)
+		fail("late, ms", (long)(worst / 1000000));
+	kill(first, SIGKILL);
+	waitpid(first, NULL, 0);
+	printf("connected in %llu ms beside a stopped process\n",
 	       (unsigned long long)worst / 1000000);
 	return 0;
 }
@@ -354,8 +349,8 @@ static void speak(int fd, unsigned int seed)
 	for (i = 0; i < 256; i++)
 		buf[i] = (seed = seed * 1103515245u + 12345u) >> 5;
 	if (seed & 0x10000) {
-		buf[0] = 0x4c495601;
-		buf[1] = (seed >> 20) % 14 | (uint32_t)(v.iov_len - 8) << 16;
+		buf[0] = 0x4c495602;
+		buf[1] = (seed >> 20) % 12 | (uint32_t)(v.iov_len - 40) << 16;
 	}
 	if (seed & 0x20000 && n) {
 		memset(&c, 0, sizeof(c));
@@ -425,19 +420,17 @@ int test_strangers(int ms)
 	return 0;
 }
 
-static void as_nobody(const char *dir, const char *listener)
+static void as_nobody(const char *listener)
 {
 	struct end e;
 	VIP_RETURN r;
 	char byte;
-	int fd, i;
+	int fd;
 
 	if (setgid(65534) || setuid(65534))
 		_exit(77);
-	for (i = 0; i < 2; i++) {
-		fd = call(i ? listener : dir);
-		if (fd < 0)
-			continue;
+	fd = call(listener);
+	if (fd >= 0) {
 		speak(fd, 0x1234567);
 		usleep(100000);
 		/* Closed, and nothing said. */
@@ -454,97 +447,131 @@ static void as_nobody(const char *dir, const char *listener)
 	_exit(0);
 }
 
+/* The first name of the one that an echo of its own waits at. */
+static pid_t name_of(const char *disc, char name[108])
+{
+	pid_t pid = spawn_echo(disc);
+	char found[1][108];
+	int i;
+
+	for (i = 0; i < 5000 && names(found, 1) != 1; i++)
+		usleep(1000);
+	if (i == 5000)
+		fail("it does not wait", 0);
+	memcpy(name, found[0], 108);
+	return pid;
+}
+
 int test_uid(int rounds)
 {
-	char name[2][108], *dir, *listener;
-	struct end e;
+	char name[108];
+	pid_t pid, echoer;
 	int status;
-	pid_t pid;
 
 	(void)rounds;
 	if (geteuid()) {
 		printf("only root can be another user\n");
 		return 77;
 	}
-	end_open(&e);
-	if (names(name, 2) != 2)
-		fail("not two listeners", 0);
-	dir = strstr(name[0], "/dir") ? name[0] : name[1];
-	listener = dir == name[0] ? name[1] : name[0];
+	echoer = name_of("uid", name);
 	pid = fork();
 	if (!pid)
-		as_nobody(dir, listener);
+		as_nobody(name);
 	waitpid(pid, &status, 0);
 	if (status)
 		fail("the other user", status);
-	end_close(&e);
+	kill(echoer, SIGKILL);
+	waitpid(echoer, NULL, 0);
 	return 0;
 }
 
-/* Takes the directory's name; as another user, or without listening. */
-static pid_t squat(int listens)
+/* As another user, takes count names, of which that is the first. */
+static pid_t squat(const char *name, int count)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0), n, up[2];
+	size_t stem = (size_t)(strrchr(name, '.') + 1 - name);
+	int fd, n, i, up[2];
 	pid_t pid;
 	char byte;
 
-	n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1,
-		     "vipl/shm/%u/%s/dir", geteuid(), strchr(device, ':') + 1);
 	if (pipe(up))
 		fail("pipe", errno);
 	pid = fork();
 	if (pid) {
 		close(up[1]);
-		close(fd);
 		n = (int)read(up[0], &byte, 1);
 		close(up[0]);
 		if (n != 1)
-			fail("the name cannot be taken", n);
+			fail("the names cannot be taken", n);
 		return pid;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (listens && (setgid(65534) || setuid(65534)))
+	if (setgid(65534) || setuid(65534))
 		_exit(1);
-	/* As it goes with a change of user. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (bind(fd, (struct sockaddr *)&a, (socklen_t)
-		 (offsetof(struct sockaddr_un, sun_path) + 1 + n)) ||
-	    (listens && listen(fd, 1)) || write(up[1], "", 1) != 1)
+	for (i = 0; i < count; i++) {
+		n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%.*s%d",
+			     (int)stem, name, i);
+		fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+		if (bind(fd, (struct sockaddr *)&a, (socklen_t)
+			 (offsetof(struct sockaddr_un, sun_path) + 1 + n)) ||
+		    (i & 3 && listen(fd, 1)))
+			_exit(1);
+	}
+	if (write(up[1], "", 1) != 1)
 		_exit(1);
 	for (;;)
 		pause();
 }
 
-/* Processes meet without the directory, and with it when the name is free. */
-int test_squat(int rounds)
+/* No name is left: each end is told so, at once. */
+static void all_squatted(struct end *e)
 {
-	int listens, i;
-	pid_t thief, echoer;
-	struct end e;
+	uint64_t start = now_ns();
 	VIP_RETURN r;
 
+	end_vi(e);
+	r = connect_to(e, e->vi, "squat", 2000);
+	if (r != VIP_NO_MATCH)
+		fail("nothing waits, and it is", r);
+	r = accept_on(e, e->vi, "squat", VIP_INFINITE);
+	if (r != VIP_ERROR_RESOURCE)
+		fail("there is no name to wait with", r);
+	if (now_ns() - start > 5000000000)
+		fail("late, ms", (long)((now_ns() - start) / 1000000));
+	OK(VipDestroyVi(e->vi));
+}
+
+/* Where another user has some names, or all of them for a while. */
+int test_squat(int rounds)
+{
+	pid_t thief, echoer;
+	char name[108];
+	struct end e;
+	int i;
+
 	(void)rounds;
-	for (listens = geteuid() ? 0 : 1; listens >= 0; listens--) {
-		thief = squat(listens);
-		end_open(&e);
-		end_vi(&e);
-		r = connect_to(&e, e.vi, "none", 300);
-		if (r != VIP_NO_MATCH)
-			fail("nothing waits, and it is", r);
-		OK(VipDestroyVi(e.vi));
-		for (i = 0; i < 2; i++) {
-			echoer = spawn_echo("squat");
-			meet(&e, "squat");
-			talk(&e, 0, 20);
-			OK(VipDisconnect(e.vi));
-			waitpid(echoer, NULL, 0);
-			if (!i) {
-				kill(thief, SIGKILL);
-				waitpid(thief, NULL, 0);
-			}
-		}
-		end_close(&e);
+	if (geteuid()) {
+		printf("only root can be another user\n");
+		return 77;
 	}
+	echoer = name_of("squat", name);
+	kill(echoer, SIGKILL);
+	waitpid(echoer, NULL, 0);
+	end_open(&e);
+	for (i = 0; i < 3; i++) {
+		thief = squat(name, i == 1 ? 16 : 15);
+		if (i == 1)
+			all_squatted(&e);
+		if (i == 1)
+			kill(thief, SIGKILL);
+		echoer = spawn_echo("squat");
+		meet(&e, "squat");
+		talk(&e, 0, 20);
+		OK(VipDisconnect(e.vi));
+		waitpid(echoer, NULL, 0);
+		kill(thief, SIGKILL);
+		waitpid(thief, NULL, 0);
+	}
+	end_close(&e);
 	return 0;
 }

@@ -128,8 +128,11 @@ static int next_file(void)
 	return fd;
 }
 
-/* A server that has a NIC and then no more room; a client finds it. */
-static void serves(int which, const char *word)
+/*
+ * A server that has a NIC and then no more room; a client finds it. files: how
+ * many more it may open; the first one is to wait with.
+ */
+static void serves(int which, int files, const char *word)
 {
 	int said[2];
 	pid_t pid = child(said);
@@ -139,9 +142,11 @@ static void serves(int which, const char *word)
 	if (!pid) {
 		end_open(&e);
 		end_vi(&e);
-		limit(which, which == RLIMIT_NOFILE ? (rlim_t)next_file() : 0);
+		limit(which, which == RLIMIT_NOFILE ?
+		      (rlim_t)(next_file() + files) : 0);
 		r = accept_on(&e, e.vi, "limits", SERVE_MS);
-		_exit(r != VIP_TIMEOUT);
+		_exit(r != (which == RLIMIT_NOFILE && !files ?
+			    VIP_ERROR_RESOURCE : VIP_TIMEOUT));
 	}
 	end_open(&e);
 	end_vi(&e);
@@ -162,13 +167,15 @@ int test_limits(int rounds)
 	if (sizeof(void *) == 8)
 		unmapped((void *)(intptr_t)(int32_t)0xd5a0b000,
 			 "a pointer cut to 32 bits");
-	opens(RLIMIT_NOFILE, 8, "RLIMIT_NOFILE is 8\n");
+	opens(RLIMIT_NOFILE, 6, "RLIMIT_NOFILE is 6\n");
 	opens(RLIMIT_FSIZE, 0, "RLIMIT_FSIZE is 0\n");
 	if (!SANITIZED) {
 		opens(RLIMIT_DATA, 1000000, "RLIMIT_DATA");
 		opens(RLIMIT_DATA, 10000000, "RLIMIT_DATA");
 	}
-	serves(RLIMIT_FSIZE, "RLIMIT_FSIZE is 0\n");
-	serves(RLIMIT_NOFILE, "RLIMIT_NOFILE is ");
+	serves(RLIMIT_FSIZE, 0, "RLIMIT_FSIZE is 0\n");
+	serves(RLIMIT_NOFILE, 0, "no name to wait with: too many open files: "
+	       "RLIMIT_NOFILE is ");
+	serves(RLIMIT_NOFILE, 1, "RLIMIT_NOFILE is ");
 	return 0;
 }

@@ -19,9 +19,9 @@ static const struct {
 	int count;
 	const char *what;
 } tests[] = {
-	{ "kill", test_kill, 20, "kill -9 of an end or of the directory" },
+	{ "kill", test_kill, 20, "kill -9 of an end or of another one" },
 	{ "stop", test_stop, 3, "a peer that is stopped for a while" },
-	{ "stopdir", test_stopdir, 3, "the directory is stopped" },
+	{ "stopdir", test_stopdir, 3, "one of two that wait is stopped" },
 	{ "forks", test_forks, 3, "children do not hide the end of a parent" },
 	{ "signals", test_signals, 1, "the program's signal handlers stay" },
 	{ "crowd", test_crowd, 64, "so many processes and one server" },
@@ -32,7 +32,7 @@ static const struct {
 	{ "wake", test_wake, 10, "two threads of a NIC, one of which sleeps" },
 	{ "dereg", test_dereg, 1, "memory that a stopped peer may still read" },
 	{ "limits", test_limits, 1, "limits of the process that are too low" },
-	{ "squat", test_squat, 1, "the directory's name is another user's" },
+	{ "squat", test_squat, 1, "names that another user has taken" },
 	{ "open", test_open, 20, "how long opening a NIC takes" },
 };
 

@@ -2,7 +2,7 @@
 /*
  * Links that find each other and shake hands, in this process and in others,
  * over UNIX sockets and TCP: pairs, handshakes from both sides, the death of
- * the process that holds the directory, strangers.
+ * processes, names that others have taken, strangers.
  */
 #include "private.h"
 #include "unit.h"
@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #define NODES	8
-#define MS	1000000u
 
 /* A node's other ends; the callbacks write down what they are told. */
 struct pair {
@@ -202,7 +201,7 @@ static void node_open(struct node *n)
 	CU_ASSERT_FATAL(n->l != NULL);
 }
 
-static struct pair *node_handshake(struct node *n, const char *disc)
+static struct pair *node_handshake_maybe(struct node *n, const char *disc)
 {
 	struct pair *p = &n->pair[n->pairs++ % 64];
 	struct sockaddr_in a = here();
@@ -213,13 +212,26 @@ static struct pair *node_handshake(struct node *n, const char *disc)
 	p->lp = link_handshake(n->l, (struct sockaddr *)&a, sizeof(a),
 			       (const uint8_t *)disc, (uint32_t)strlen(disc), p,
 			       &err);
+	return p;
+}
+
+static struct pair *node_handshake(struct node *n, const char *disc)
+{
+	struct pair *p = node_handshake_maybe(n, disc);
+
 	CU_ASSERT(p->lp != NULL);
 	return p;
 }
 
+static int try_wait_at(struct node *n, const char *disc, int now)
+{
+	return link_waiting(n->l, (const uint8_t *)disc,
+			    (uint32_t)strlen(disc), now);
+}
+
 static void wait_at(struct node *n, const char *disc, int now)
 {
-	link_waiting(n->l, (const uint8_t *)disc, (uint32_t)strlen(disc), now);
+	CU_ASSERT(!try_wait_at(n, disc, now));
 }
 
 /* All nodes make progress until *p is not 0, or for ms. */
@@ -245,14 +257,44 @@ static void run(struct node *n, unsigned int count, unsigned int ms)
 	until(n, count, &never, ms);
 }
 
+/* UNIX: it is said at once. */
+static void finds_none(struct node *n, const char *disc)
+{
+	struct sockaddr_in a = here();
+	struct pair p = { .up = 0 };
+	int err;
+
+	p.lp = link_handshake(n->l, (struct sockaddr *)&a, sizeof(a),
+			      (const uint8_t *)disc, (uint32_t)strlen(disc),
+			      &p, &err);
+	if (family == LINK_UNIX)
+		CU_ASSERT(!p.lp && err == -ENOENT);
+	if (p.lp)
+		CU_ASSERT(until(n, 1, &p.down, 10000) && p.err == -ENOENT);
+}
+
+static void host_name(struct node *n)
+{
+	struct link_conf c = conf_of(&n[0]);
+	char name[VIPL_NAME_MAX + 1];
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		struct sockaddr_in a = here();
+		int err = link_name(&c, (struct sockaddr *)&a, sizeof(a), 1000,
+				    name);
+
+		_exit(err || strcmp(name, "host") ? 1 : 0);
+	}
+	run(n, 2, 200);
+	CU_ASSERT(waitpid(child, &status, 0) == child && !status);
+}
+
 static void handshakes(enum link_family f)
 {
 	static struct node n[2];
 	struct pair *p, *q;
-	struct link_conf c;
-	char names[4][65];
-	pid_t child;
-	int status;
 
 	begin(f);
 	node_open(&n[0]);
@@ -262,7 +304,7 @@ static void handshakes(enum link_family f)
 	CU_ASSERT_FATAL(until(n, 2, &p->up, 10000));
 	q = &n[0].pair[0];
 	CU_ASSERT(q->up == 1 && n[0].pairs == 1);
-	CU_ASSERT(link_peer_id(p->lp) == link_id(n[0].l));
+	CU_ASSERT(p->lp->id == link_id(n[0].l));
 	link_wake_peer(p->lp);
 	CU_ASSERT(until(n, 2, &q->woken, 10000));
 	link_wake_peer(q->lp);
@@ -277,24 +319,14 @@ static void handshakes(enum link_family f)
 	run(n, 2, 50);
 	CU_ASSERT(p->same == q);
 
-	/* Nothing waits. */
+	/* Nothing waits; its name may stay for a moment. */
 	wait_at(&n[0], "one", 0);
 	p = node_handshake(&n[1], "one");
-	CU_ASSERT(until(n, 2, &p->down, 10000) && p->err == -ENOENT);
+	CU_ASSERT(until(n, 2, &p->down, 1000) && p->err == -ENOENT);
+	finds_none(&n[1], "one");
 
-	c = conf_of(&n[0]);
-	child = fork();
-	if (!child) {
-		struct sockaddr_in a = here();
-		int k;
-
-		k = link_names(&c, (struct sockaddr *)&a, sizeof(a), 1000,
-			       names, 4);
-		_exit(k == 1 && !strcmp(names[0], "host") ? 0 : 1);
-	}
-	run(n, 2, 200);
-	CU_ASSERT(waitpid(child, &status, 0) == child && !status);
-
+	if (f == LINK_TCP)
+		host_name(n);
 	link_close(n[1].l);
 	n[1].l = NULL;
 	CU_ASSERT(until(n, 1, &q->down, 10000) && q->err == -ESHUTDOWN);
@@ -442,11 +474,11 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Kill the leader over and over, the oldest process of four each time: what
- * is left is found within LINK_GRACE_MS, and peers' ends are seen.  On a busy
- * machine any one round may take longer, half of them do not.
+ * Kill the oldest process of four, over and over: what is left is found, and
+ * the ends of peers are seen. On a busy machine any one round may take longer,
+ * half of them do not.
  */
-static void leaders_die(enum link_family f)
+static void processes_die(enum link_family f)
 {
 	static struct node n;
 	pid_t pid[4];
@@ -469,7 +501,7 @@ static void leaders_die(enum link_family f)
 		CU_ASSERT_FATAL(p->up == 1);
 		start = sock_now();
 		kill(pid[i], SIGKILL);
-		/* It was the leader: the others have another one. */
+		/* It had the port, with the others. */
 		snprintf(disc, sizeof(disc), "p%u", (i + 2) % 4);
 		q = node_handshake(&n, disc);
 		until(&n, 1, q->same ? &q->same->up : &q->up, 10000);
@@ -492,34 +524,39 @@ static void leaders_die(enum link_family f)
 	link_close(n.l);
 }
 
-static void leaders_die_unix(void)
+static void processes_die_unix(void)
 {
-	leaders_die(LINK_UNIX);
+	processes_die(LINK_UNIX);
 }
 
-static void leaders_die_tcp(void)
+static void processes_die_tcp(void)
 {
-	leaders_die(LINK_TCP);
+	processes_die(LINK_TCP);
 }
 
 static void stranger_speaks(int fd, unsigned int seed)
 {
+	struct frame f = { .magic = FRAME_MAGIC };
 	uint8_t buf[2048];
-	struct frame_head h = { FRAME_MAGIC, 0, 0 };
 	unsigned int i, len;
 
 	for (i = 0; i < sizeof(buf); i++)
 		buf[i] = (uint8_t)(seed = seed * 1103515245u + 12345u) >> 3;
-	h.type = (uint16_t)(seed >> 8) % (FRAME_TYPES + 1);
-	h.len = (uint16_t)(seed >> 16) % 800;
+	f.type = (uint16_t)(seed >> 8) % (FRAME_TYPES + 1);
+	f.len = (uint16_t)(seed >> 16) % 800;
 	len = seed % sizeof(buf);
 	if (seed & 64)
-		memcpy(buf, &h, sizeof(h));
+		memcpy(buf, &f, 8);
 	if (seed & 128)
-		len = sizeof(h) + h.len;
-	if (seed & 256)		/* strings of a length that may be right */
-		memset(buf + sizeof(h) + 28, 0, 12);
+		len = (unsigned int)FRAME_HEAD + f.len;
 	send(fd, buf, len < sizeof(buf) ? len : 9, MSG_NOSIGNAL);
+}
+
+/* The name that the node waits at. */
+static void name_of(struct node *n, struct sock_addr *a)
+{
+	a->len = sizeof(a->any);
+	CU_ASSERT(!getsockname(n->l->waits->listener->fd, &a->sa, &a->len));
 }
 
 static void strangers(void)
@@ -528,22 +565,14 @@ static void strangers(void)
 	struct sock_addr a;
 	struct pair *p;
 	unsigned int i;
-	char name[64];
-	int fd[300], dir;
+	int fd[300];
 
 	begin(LINK_UNIX);
 	node_open(&n[0]);
 	node_open(&n[1]);
 	wait_at(&n[0], "x", 1);
+	name_of(&n[0], &a);
 	for (i = 0; i < 300; i++) {
-		dir = i % 3;
-		snprintf(name, sizeof(name), "vipl/test/%u/%s/%s", geteuid(),
-			 space, "dir");
-		if (dir)
-			snprintf(name, sizeof(name),
-				 "vipl/test/%u/%s/%016llx", geteuid(), space,
-				 (unsigned long long)link_id(n[0].l));
-		CU_ASSERT(!sock_abstract(&a, name));
 		fd[i] = sock_open(AF_UNIX, SOCK_SEQPACKET);
 		CU_ASSERT(!sock_connect(fd[i], &a));
 		/* A third says nothing at all. */
@@ -562,17 +591,261 @@ static void strangers(void)
 	link_close(n[1].l);
 }
 
+/* Names from..to - 1 of the one in a; listen: 0 they are bound alone. */
+static int take_names(struct sock_addr a, unsigned int from, unsigned int to,
+		      int backlog)
+{
+	char *end = strrchr(a.un.sun_path + 1, '.') + 1;
+	int fd;
+
+	for (; from < to; from++) {
+		a.len = (socklen_t)(end - (char *)&a) +
+			(socklen_t)sprintf(end, "%u", from);
+		fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+		if (bind(fd, &a.sa, a.len) || (backlog && listen(fd, backlog)))
+			return -1;
+	}
+	return 0;
+}
+
+/* The same as another user; ends when it is killed. */
+static pid_t squat(const struct sock_addr *a, unsigned int from,
+		   unsigned int to, int backlog)
+{
+	int ready[2];
+	char c = 0;
+	pid_t pid;
+
+	CU_ASSERT_FATAL(!pipe(ready));
+	pid = fork();
+	if (pid) {
+		close(ready[1]);
+		CU_ASSERT_FATAL(read(ready[0], &c, 1) == 1);
+		close(ready[0]);
+		return pid;
+	}
+	if (setgid(65534) || setuid(65534))
+		_exit(1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	((char *)a)[a->len] = 0;
+	if (take_names(*a, from, to, backlog) || write(ready[1], &c, 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+#define NAMES	16u		/* as of name.c */
+
+/* The names of "x", of which n[0] had the first until now. */
+static void names_of_x(struct node *n, struct sock_addr *a)
+{
+	begin(LINK_UNIX);
+	node_open(&n[0]);
+	node_open(&n[1]);
+	wait_at(&n[0], "x", 1);
+	name_of(&n[0], a);
+	wait_at(&n[0], "x", 0);
+	run(n, 2, 50);
+	CU_ASSERT(!n[0].l->waits);
+}
+
+static void some_squatted(unsigned int from, int backlog)
+{
+	static struct node n[2];
+	struct sock_addr a;
+	struct pair *p;
+	pid_t pid;
+
+	names_of_x(n, &a);
+	pid = squat(&a, from, NAMES - 1 + from, backlog);
+	wait_at(&n[0], "x", 1);
+	p = node_handshake(&n[1], "x");
+	CU_ASSERT(until(n, 2, &p->up, 10000));
+	kill_it(pid);
+	link_close(n[0].l);
+	link_close(n[1].l);
+}
+
+static void all_squatted(int backlog)
+{
+	static struct node n[2];
+	struct sock_addr a;
+	struct pair *p;
+	uint64_t start;
+	pid_t pid;
+	int i;
+
+	names_of_x(n, &a);
+	pid = squat(&a, 0, NAMES, backlog);
+	start = sock_now();
+	CU_ASSERT_EQUAL(try_wait_at(&n[0], "x", 1), -EADDRINUSE);
+	finds_none(&n[1], "x");
+	CU_ASSERT(sock_now() - start < 500 * (uint64_t)MS);
+	/* Queues that are full do not say whose they are. */
+	for (i = 0; backlog && i <= backlog; i++) {
+		p = node_handshake_maybe(&n[1], "x");
+		if (p->lp)
+			CU_ASSERT(until(n, 2, &p->down, 5000) &&
+				  p->err == -ENOENT);
+	}
+	/* And what they do not have is as ever. */
+	wait_at(&n[0], "y", 1);
+	p = node_handshake(&n[1], "y");
+	CU_ASSERT(until(n, 2, &p->up, 10000));
+	kill_it(pid);
+	wait_at(&n[0], "x", 1);
+	p = node_handshake(&n[1], "x");
+	run(n, 2, 50);
+	CU_ASSERT(p->same != NULL);
+	link_close(n[0].l);
+	link_close(n[1].l);
+}
+
+static void squatters(void)
+{
+	if (geteuid()) {
+		printf("(only root can be another user) ");
+		return;
+	}
+	some_squatted(0, 5);
+	some_squatted(1, 5);
+	some_squatted(0, 0);
+	all_squatted(5);
+	all_squatted(0);
+}
+
+/* Another user connects as fast as it can, and says nothing. */
+static void foreign_flood(void)
+{
+	static struct node n[2];
+	struct sock_addr a;
+	struct pair *p;
+	pid_t pid;
+	int fd;
+
+	if (geteuid())
+		return;
+	begin(LINK_UNIX);
+	node_open(&n[0]);
+	node_open(&n[1]);
+	wait_at(&n[0], "x", 1);
+	name_of(&n[0], &a);
+	pid = fork();
+	if (!pid) {
+		if (setgid(65534) || setuid(65534))
+			_exit(1);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;) {
+			fd = sock_open(AF_UNIX, SOCK_SEQPACKET);
+			if (fd < 0 || sock_connect(fd, &a))
+				usleep(10);
+			else if (fd % 2)
+				stranger_speaks(fd, (unsigned int)fd * 77);
+			if (fd > 900)
+				for (; fd > 100; fd--)
+					sock_close(fd);
+		}
+	}
+	run(n, 2, 100);
+	p = node_handshake(&n[1], "x");
+	CU_ASSERT(until(n, 2, &p->up, 5000));
+	CU_ASSERT_EQUAL(n[0].l->strangers, 0);
+	kill_it(pid);
+	link_close(n[0].l);
+	link_close(n[1].l);
+}
+
+/* As many links wait for one discriminator as there are names. */
+static void many_wait(void)
+{
+	static struct node n[NAMES + 2];
+	struct node *last = &n[NAMES + 1];
+	struct pair *p;
+	unsigned int i;
+
+	begin(LINK_UNIX);
+	for (i = 0; i < NAMES + 2; i++)
+		node_open(&n[i]);
+	for (i = 0; i < NAMES; i++)
+		wait_at(&n[i], "x", 1);
+	CU_ASSERT_EQUAL(try_wait_at(&n[NAMES], "x", 1), -EADDRINUSE);
+	/* One after the other goes, and each is found in its turn. */
+	for (i = 0; i < NAMES; i++) {
+		p = node_handshake(last, "x");
+		CU_ASSERT(until(n, NAMES + 2, &p->up, 10000));
+		CU_ASSERT(p->lp && p->lp->id == link_id(n[i].l));
+		if (i & 1) {
+			wait_at(&n[i], "x", 0);
+			continue;
+		}
+		link_close(n[i].l);
+		n[i].l = NULL;
+	}
+	run(n, NAMES + 2, 50);
+	finds_none(last, "x");
+	for (i = 0; i < NAMES + 2; i++)
+		if (n[i].l)
+			link_close(n[i].l);
+}
+
+/* One that waits and does not answer is passed by, for one that does. */
+static void silent_one(void)
+{
+	static struct node n[3];
+	struct pair *p;
+
+	begin(LINK_UNIX);
+	node_open(&n[0]);
+	node_open(&n[1]);
+	node_open(&n[2]);
+	wait_at(&n[2], "x", 1);
+	wait_at(&n[0], "x", 1);
+	p = node_handshake(&n[1], "x");
+	CU_ASSERT(until(n, 2, &p->up, 1000));
+	wait_at(&n[0], "x", 0);
+	run(n, 2, 50);
+	/* Alone it is waited for. */
+	p = node_handshake(&n[1], "x");
+	run(n, 2, 300);
+	CU_ASSERT(!p->down && !p->up && !p->same);
+	CU_ASSERT(until(n, 3, &p->up, 5000));
+	link_close(n[0].l);
+	link_close(n[1].l);
+	link_close(n[2].l);
+}
+
+/* A name takes a file; where there is none, that is said. */
+static void without_files(void)
+{
+	struct rlimit had, few;
+	static struct node n;
+
+	begin(LINK_UNIX);
+	node_open(&n);
+	getrlimit(RLIMIT_NOFILE, &had);
+	few = had;
+	few.rlim_cur = 3;
+	setrlimit(RLIMIT_NOFILE, &few);
+	CU_ASSERT_EQUAL(try_wait_at(&n, "x", 1), -EMFILE);
+	setrlimit(RLIMIT_NOFILE, &had);
+	wait_at(&n, "x", 1);
+	link_close(n.l);
+}
+
 /* A connection from 127.0.0.host to the link's listener. */
 static int come_from(struct node *n, uint8_t host)
 {
 	struct sock_addr from = { .len = sizeof(struct sockaddr_in) };
 	struct sockaddr_in *in = (struct sockaddr_in *)&from.any;
 	int fd = sock_open(AF_INET, SOCK_STREAM), err;
+	struct sock_addr to;
 
 	in->sin_family = AF_INET;
 	in->sin_addr.s_addr = htonl(0x7f000000u + host);
 	CU_ASSERT(!bind(fd, &from.sa, from.len));
-	err = sock_connect(fd, &n->l->endpoint);
+	memcpy(&to.any, &n->l->conf.addr, sizeof(to.any));
+	to.len = n->l->conf.addr_len;
+	err = sock_connect(fd, &to);
 	CU_ASSERT(!err || err == -EINPROGRESS);
 	return fd;
 }
@@ -582,24 +855,22 @@ static int come_from(struct node *n, uint8_t host)
  */
 static int greet(struct node *n, int fd, int *code)
 {
-	uint8_t data[FRAME_DATA] = { 0 }, buf[FRAME_MAX], in[FRAME_MAX];
-	struct conn c = { .fd = fd, .stream = 1, .in = in };
+	struct conn c = { .fd = fd, .stream = 1 };
 	struct frame f = { .type = FRAME_HELLO };
 	int i;
 
-	memset(data, 7, sizeof(data));
-	f.b.id = sock_random();
-	memcpy(data, &f.b.id, sizeof(f.b.id));
-	f.b.other = link_id(n->l);
-	f.b.version = 5;
-	f.b.data_len = sizeof(data);
-	f.data = data;
-	CU_ASSERT(sock_send(fd, buf, frame_build(&f, buf), NULL, 0) > 0);
+	f.len = sizeof(f.data);
+	memset(f.data, 7, sizeof(f.data));
+	f.id = sock_random();
+	memcpy(f.data, &f.id, sizeof(f.id));
+	f.other = link_id(n->l);
+	f.version = 5;
+	CU_ASSERT(!conn_send(&c, &f, NULL, 0));
 	for (i = 0; i < 1000; i++) {
 		link_progress(n->l);
-		if (conn_next(&c, buf, &f) == 1) {
-			*code = f.b.code;
-			return (int)f.type;
+		if (conn_next(&c) == 1) {
+			*code = c.in.code;
+			return c.in.type;
 		}
 		usleep(100);
 	}
@@ -681,28 +952,6 @@ static void floods(void)
 	link_close(n.l);
 }
 
-#define NAMES	64u
-
-/* What shares a bucket under one seed does not under another. */
-static void hashes(void)
-{
-	uint32_t name[NAMES], i, found = 0, bucket[256] = { 0 }, most = 0;
-	uint64_t seed = sock_random();
-
-	for (i = 0; found < NAMES; i++)
-		if (leader_hash(seed, (uint8_t *)&i, sizeof(i)) % 256 == 9)
-			name[found++] = i;
-	seed = sock_random();
-	for (i = 0; i < NAMES; i++) {
-		uint32_t *b = &bucket[leader_hash(seed, (uint8_t *)&name[i],
-						  sizeof(name[i])) % 256];
-
-		if (++*b > most)
-			most = *b;
-	}
-	CU_ASSERT(most < 12);
-}
-
 static int files_open(void)
 {
 	int fd, n = 0;
@@ -738,11 +987,15 @@ UNIT_MAIN("link",
 	{ "a link shakes hands with itself", itself_both },
 	{ "both begin at once", at_once_both },
 	{ "a refusal", refused },
-	{ "leaders of the directory die, UNIX", leaders_die_unix },
-	{ "leaders of the directory die, TCP", leaders_die_tcp },
+	{ "processes die, UNIX", processes_die_unix },
+	{ "processes die, TCP", processes_die_tcp },
 	{ "as many peers as there are files for", peers_bounded },
 	{ "a flood from one host", floods },
-	{ "buckets that a stranger cannot know", hashes },
+	{ "names that another user has", squatters },
+	{ "another user connects all the time", foreign_flood },
+	{ "as many that wait as there are names", many_wait },
+	{ "one that waits does not answer", silent_one },
+	{ "no file to wait with", without_files },
 	{ "strangers", strangers },
 	{ "forks", forks },
 );
