@@ -161,27 +161,6 @@ void conn_pause(struct link *l, struct conn *c, uint8_t why, int pause)
 		watch_conn(l, c, EPOLL_CTL_MOD);
 }
 
-/* A socket that was accepted, here or for this link. */
-struct conn *conn_welcome(struct link *l, int fd, int stream)
-{
-	struct conn *c;
-
-	if (!stream && !name_is_own(l, fd)) {
-		sock_close(fd);
-		return NULL;
-	}
-	c = conn_new(l, fd, CONN_STRANGER, stream, 0);
-	if (!c)
-		return NULL;
-	if (stream) {
-		sock_tune_tcp(fd);
-		limit_source_of(&c->from, fd);
-	}
-	c->since = sock_now();
-	l->stranger[l->strangers++] = c;
-	return c;
-}
-
 /*
  * May another stranger come? The oldest one of the source that has most makes
  * room, unless it is as new as those of a burst: then the listener waits.
@@ -197,6 +176,27 @@ static int room_for_stranger(struct link *l)
 		return 0;
 	conn_free(l, victim);
 	return 1;
+}
+
+/* A socket that was accepted, here or for this link. */
+struct conn *conn_welcome(struct link *l, int fd, int stream)
+{
+	struct conn *c;
+
+	if ((!stream && !name_is_own(l, fd)) || !room_for_stranger(l)) {
+		sock_close(fd);
+		return NULL;
+	}
+	c = conn_new(l, fd, CONN_STRANGER, stream, 0);
+	if (!c)
+		return NULL;
+	if (stream) {
+		sock_tune_tcp(fd);
+		limit_source_of(&c->from, fd);
+	}
+	c->since = sock_now();
+	l->stranger[l->strangers++] = c;
+	return c;
 }
 
 /* What is refused counts as well. */

@@ -60,7 +60,7 @@ void limit_source_of(struct limit_source *s, int fd)
 }
 
 static unsigned int same_source(const struct limit_source *a,
-		       const struct limit_source *b)
+				const struct limit_source *b)
 {
 	return !memcmp(a, b, sizeof(*a));
 }

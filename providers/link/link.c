@@ -232,11 +232,12 @@ static int take_events(struct link *l, const struct epoll_event *e, int n)
 			continue;
 		did++;
 		c = (struct conn *)(at & ~(uintptr_t)CONN_DEATH);
-		if (c->kind != CONN_FREE && at & CONN_DEATH) {
+		if (c->kind == CONN_FREE)
+			continue;
+		if (at & CONN_DEATH)
 			take_death(l, c);
-		} else if (c->kind != CONN_FREE) {
+		else
 			take_event(l, c, e[i].events);
-		}
 	}
 	return did;
 }
