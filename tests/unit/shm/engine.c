@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* As much of an engine as the transport needs. */
 #include "engine.h"
+#include <errno.h>
 #include <CUnit/Basic.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -159,10 +160,14 @@ struct eng_peer *nic_handshake(struct eng_nic *n, const char *disc)
 		.host_len = SHM_ADDR_LEN,
 		.disc_len = (uint16_t)strlen(disc),
 	};
+	int err;
 
 	memcpy(a.host, n->shm.addr, SHM_ADDR_LEN);
 	memcpy(a.disc, disc, a.disc_len);
-	CU_ASSERT(!shm_handshake(p, &a));
+	err = shm_handshake(p, &a);
+	CU_ASSERT(!err || err == -ENOENT);
+	if (err)
+		eng_peer_down(p, err);
 	return p;
 }
 
