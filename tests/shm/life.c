@@ -23,8 +23,9 @@
 /* Echoes on one connection, then ends; fork first. */
 static void echo(const char *disc)
 {
+	/* Its error handler may run until the process has ended. */
+	static struct end e;
 	VIP_DESCRIPTOR *d;
-	struct end e;
 	uint32_t i;
 
 	end_serve(&e, disc);
