@@ -142,21 +142,26 @@ static void try_later(struct link_peer *lp, uint64_t ms)
 	lp->again = sock_now() + ms * MS;
 }
 
-/* Ask on a socket, in place of the one that was asked before. */
-static int ask_on(struct link_peer *lp, int fd, int stream, int connecting)
+static int send_ask(const struct link_peer *lp, struct conn *c)
 {
 	struct frame f = {
 		.type = FRAME_ASK, .id = lp->l->id,
 		.len = (uint16_t)lp->disc_len,
 	};
+
+	memcpy(f.data, lp->disc, lp->disc_len);
+	return conn_send(c, &f, NULL, 0);
+}
+
+/* Ask on a socket, in place of the one that was asked before. */
+static int ask_on(struct link_peer *lp, int fd, int stream, int connecting)
+{
 	struct conn *c = conn_new(lp->l, fd, CONN_ASKED, stream, connecting);
-	int err = 0;
+	int err;
 
 	if (!c)
 		return -ENOMEM;
-	memcpy(f.data, lp->disc, lp->disc_len);
-	if (!connecting)
-		err = conn_send(c, &f, NULL, 0);
+	err = connecting ? 0 : send_ask(lp, c);
 	if (err) {
 		conn_free(lp->l, c);
 		return err;
@@ -282,16 +287,10 @@ static int send_hello(struct link_peer *lp, enum frame_type type,
 	return conn_send(lp->conn, &f, mine->file, mine->files);
 }
 
-void handshake_connected(struct link *l, struct conn *c)
+void handshake_connected(struct conn *c)
 {
-	struct link_peer *lp = c->of;
-	struct frame f = {
-		.type = FRAME_ASK, .id = l->id, .len = (uint16_t)lp->disc_len,
-	};
-	int err;
+	int err = send_ask(c->of, c);
 
-	memcpy(f.data, lp->disc, lp->disc_len);
-	err = conn_send(c, &f, NULL, 0);
 	if (err)
 		handshake_lost(c, err);
 }

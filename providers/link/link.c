@@ -186,7 +186,7 @@ static void take_event(struct link *l, struct conn *c, uint32_t events)
 		if (err)
 			conn_lost(l, c, err);
 		else
-			handshake_connected(l, c);
+			handshake_connected(c);
 	}
 	if (events & ~(uint32_t)EPOLLOUT)
 		take_frames(l, c);

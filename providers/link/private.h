@@ -219,7 +219,7 @@ int port_connect(const struct link *l, const struct sock_addr *to, int *fd);
 int port_pass(struct link *l, struct conn *c, const struct frame *f);
 
 /* handshake.c */
-void handshake_connected(struct link *l, struct conn *c);
+void handshake_connected(struct conn *c);
 void handshake_frame(struct link *l, struct conn *c, const struct frame *f);
 void handshake_lost(struct conn *c, int err);
 void handshake_timers(struct link *l, uint64_t now);

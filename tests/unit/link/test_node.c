@@ -207,8 +207,7 @@ void wait_at(struct node *n, const char *disc, int now)
 	CU_ASSERT(!try_wait_at(n, disc, now));
 }
 
-int until(struct node *n, unsigned int count, const int *p,
-		 unsigned int ms)
+int until(struct node *n, unsigned int count, const int *p, unsigned int ms)
 {
 	uint64_t end = sock_now() + ms * (uint64_t)MS;
 	unsigned int i;
