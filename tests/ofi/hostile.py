@@ -66,10 +66,16 @@ def listening(pid):
     return found
 
 
-def rss(pid):
+def rss(pid, most=0):
     """KiB of memory of all of them: the least within two seconds, since NICs
-    that a test of theirs has open come and go."""
-    return min(rss_now(pid) for _ in range(20) if not time.sleep(0.1))
+    that a test of theirs has open come and go; on a busy machine they may take
+    longer, so within 30 seconds while it is more than @most."""
+    end = time.monotonic() + 30
+    least = min(rss_now(pid) for _ in range(20) if not time.sleep(0.1))
+    while most and least > most and time.monotonic() < end:
+        time.sleep(0.1)
+        least = min(least, rss_now(pid))
+    return least
 
 
 def rss_now(pid):
@@ -263,7 +269,7 @@ def main():
         for s in silent:
             s.close()
         judge(device, host, server, "afterwards")
-        grown = rss(server.pid) - before
+        grown = rss(server.pid, before + MOST_KIB) - before
         print(f"hostile: {ROUNDS} connections to each of {len(ports)} ports, "
               f"seed {seed}; the server grew by {grown} KiB")
         if grown > MOST_KIB:
