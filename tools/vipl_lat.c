@@ -394,6 +394,8 @@ static int exact_main(const struct opts *o)
 	};
 	uint32_t size;
 
+	if (o->seconds)
+		die_usage("--exact counts messages without -e: leave out -D");
 	c.buf_len = o->all ? 65536 : o->size ? o->size : 1;
 	c.max_transfer = c.buf_len;
 	use_cpu(o->cpu[0]);

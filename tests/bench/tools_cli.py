@@ -191,6 +191,15 @@ class Network:
                 "vipl_lat", "--exact", "-d", self.device, *FEW, *words), 0))
             self.assertIn("#bytes", out)
 
+    def test_exact_counts(self):
+        """A time instead of a number is refused where it would not be kept."""
+        for tool in ("vipl_lat", "vipl_bw"):
+            done = subprocess.run(
+                self.tool(tool, "--exact", "-d", self.device, "-D", "1"),
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("leave out", done.stderr)
+
     def test_no_bytes(self):
         """A message may have none: one row, as of any other size."""
         for tool in ("vipl_lat", "vipl_bw"):
