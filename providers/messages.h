@@ -37,13 +37,13 @@
 /* Links between processes: the provider's name and the text */
 #define MSG_LINK_TELL		"%s: %s: %s"
 #define MSG_LINK_WAIT		"what connects has to wait"
-#define MSG_LINK_NAME		"no name to wait with"
-#define MSG_LINK_FOREIGN	"who waits there is another user"
-#define MSG_LINK_FULL		"who waits there accepts nothing"
+#define MSG_LINK_NAME		"no name to listen at"
+#define MSG_LINK_FOREIGN	"the listener there is another user's"
+#define MSG_LINK_FULL		"the listener there accepts nothing"
 #define MSG_LINK_FILES		"no file for a peer's"
 #define MSG_LINK_SOCKET		"no socket to connect with"
 #define MSG_LINK_CONNECTION	"no file for a connection"
-#define MSG_LINK_PORT		"%s: no directory port: %s\n" \
+#define MSG_LINK_PORT		"%s: no port to listen at: %s\n" \
 				"other hosts do not find this one; set VIPL_OFI_PORT"
 #define MSG_LINK_LIMIT		"%s: a peer is refused: %u of %u peers, %u of %u of its host\n" \
 				"raise the limit: ulimit -n"

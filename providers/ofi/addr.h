@@ -3,11 +3,11 @@
 #define OFI_ADDR_H
 
 /*
- * Host addresses of this provider: an IP address and the port of the
- * directory there. All NIC handles of a user on a host have the same one.
+ * Host addresses of this provider: an IP address and a port, at which all NIC
+ * handles of a user on that host listen.
  *
  * In writing: 192.0.2.1, [2001:db8::1], 2001:db8::1, fe80::1%eth0; with
- * another port than the own directory's 192.0.2.1:28004, [2001:db8::1]:28004.
+ * another port than the own one 192.0.2.1:28004, [2001:db8::1]:28004.
  */
 #include <netinet/in.h>
 #include <stdint.h>

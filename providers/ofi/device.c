@@ -70,7 +70,7 @@ static int no_such(const char *rest, int len, char *why, size_t size)
 	return -1;
 }
 
-/* The directory's port: one for each user and kind, or as configured. */
+/* The port: one for each user and kind, or as configured. */
 static int find_port(struct ofi_device *w, char *why, size_t size)
 {
 	unsigned long port = PORT_BASE + geteuid() % PORT_USERS * KINDS;

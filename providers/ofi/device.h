@@ -14,14 +14,14 @@ struct ofi_device {
 	const char *word;		/* "tcp" */
 	const char *provider;		/* libfabric's name of it */
 	const char *text;		/* for people */
-	int number;			/* 0 on: which of the directory's ports */
+	int number;			/* 0 on: which of the user's ports */
 	int ip;				/* addresses are those of IP */
 	int only4;			/* the kernel has no IPv6 */
 	int bound;			/* it is reached at host, and there alone */
-	struct ofi_host host;		/* port: the directory's */
+	struct ofi_host host;		/* port: the user's */
 	char node[64];			/* for fi_getinfo(); empty: none */
 	char domain[64];		/* empty: any */
-	char space[32];			/* of the directory */
+	char space[32];			/* of names, see link.h */
 };
 
 /* 0, or -1 with a line in why that says what to do. */

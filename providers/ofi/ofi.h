@@ -147,7 +147,7 @@ struct ofi_nic {
 	char host_name[VIPL_NAME_MAX + 1];
 	struct fab fab;
 	struct ofi_host host;		/* how other hosts know this one */
-	uint16_t port;			/* of the directory */
+	uint16_t port;			/* at which it listens */
 
 	struct ofi_peer **peer;		/* by index; NULL: free */
 	uint32_t peers;			/* entries of peer[] */

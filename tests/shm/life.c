@@ -536,7 +536,7 @@ static void all_squatted(struct end *e)
 		fail("nothing waits, and it is", r);
 	r = accept_on(e, e->vi, "squat", VIP_INFINITE);
 	if (r != VIP_ERROR_RESOURCE)
-		fail("there is no name to wait with", r);
+		fail("there is no name to listen at", r);
 	if (now_ns() - start > 5000000000)
 		fail("late, ms", (long)((now_ns() - start) / 1000000));
 	OK(VipDestroyVi(e->vi));

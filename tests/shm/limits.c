@@ -174,7 +174,7 @@ int test_limits(int rounds)
 		opens(RLIMIT_DATA, 10000000, "RLIMIT_DATA");
 	}
 	serves(RLIMIT_FSIZE, 0, "RLIMIT_FSIZE is 0\n");
-	serves(RLIMIT_NOFILE, 0, "no name to wait with: too many open files: "
+	serves(RLIMIT_NOFILE, 0, "no name to listen at: too many open files: "
 	       "RLIMIT_NOFILE is ");
 	serves(RLIMIT_NOFILE, 1, "RLIMIT_NOFILE is ");
 	return 0;
