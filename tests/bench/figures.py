@@ -425,9 +425,10 @@ def bars_of(parts, counted=False, nic=None):
 
 
 def print_table(book, parts, counted=False, nic=None):
-    """Figures with the bars beside them; returns how many bars are missed."""
+    """Figures with the bars beside them; returns how many bars are missed, and how
+    many have no figure."""
     bars = bars_of(parts, counted, nic)
-    rows, used, missed = [], set(), 0
+    rows, used, missed, absent = [], set(), 0, 0
     for figure in book.figures:
         notes = []
         for bar in bars:
@@ -443,7 +444,7 @@ def print_table(book, parts, counted=False, nic=None):
                      "; ".join(notes)])
     for bar in bars:
         if bar not in used and not bar.where_measured:
-            missed += 1
+            absent += 1
             rows.append([str(bar.what.get(k, "-")) for k in FIELDS[:-2]] +
                         ["none", bar.what.get("unit", "-"),
                          f"MISSING {bar.text()}"])
@@ -454,4 +455,4 @@ def print_table(book, parts, counted=False, nic=None):
         cells = [c.rjust(w) if i in (5, 6) else c.ljust(w)
                  for i, (c, w) in enumerate(zip(row, widths))]
         print("  ".join(cells).rstrip())
-    return missed
+    return missed + absent, absent

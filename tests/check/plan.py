@@ -255,6 +255,7 @@ ON_HOST = [
         check=KERNELS, soak=[*KERNELS, "kcsan-6.1"]),
     row("build: for arm64", host.build_arm64, at="full"),
     row("libfabric's own tests, shm", host.fabtests, at="full"),
+    row("bench: part {part}", host.bench, "part", full=["lines", "dsm"]),
     row("build: for TSan", host.build_sanitized, "name",
         check=None, full="tsan"),
     row("build: for ASan and UBSan", host.build_sanitized, "name",

@@ -36,6 +36,13 @@ def fabtests(check):
     check.host([os.path.join(ROOT, "tests/fabric/fabtests.py")], LONG)
 
 
+def bench(check, part):
+    """It runs, and has a figure for each of its bars; whether these are met is for a
+    machine that does nothing else."""
+    check.host([os.path.join(ROOT, "tests/bench/bench.py"), "--only", part,
+                "--quick", "--no-bars"], LONG)
+
+
 SANITIZERS = {
     # The library has a fence that gcc's TSan does not know; clang's does.
     "tsan": ["CC=clang", "SAN=thread", "CFLAGS=-O1 -g"],
