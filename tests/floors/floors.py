@@ -4,14 +4,11 @@
 
 The order of floors is the order of a module's objects in Kbuild, and of a
 library's sources in its Makefile.inc: highest first.  A file that needs a
-function or a variable of a file above it is an arrow up, and refused, unless
-the list of its directory, tests/floors/*.arrows, has a line for the two files.  These
-lists may only shrink: a line whose arrow is gone is refused, too.
+function or a variable of a file above it is an arrow up, and refused.
 
     floors.py              check
     floors.py --list       each arrow up, with its names
     floors.py --rings      for each list of sources: the files that need each other
-    floors.py --write DIR  write DIR's list from what is there (a new order)
     floors.py --objects    compare what is read with nm of the objects in build/
 
 What must call up is handed in as a pointer when the object is made; a call
@@ -123,26 +120,6 @@ def arrows_up(order, found):
             if floor[other] < floor[path]}
 
 
-def list_path(tree, directory):
-    return os.path.join(tree.root, "tests/floors",
-                        directory.replace("/", "-") + ".arrows")
-
-
-def allowed(tree, directory):
-    """[(file, file)] of a directory's list."""
-    try:
-        with open(list_path(tree, directory), encoding="utf-8") as file:
-            lines = [line.split("#")[0].split() for line in file]
-    except FileNotFoundError:
-        return []
-    return [(line[0], line[2]) for line in lines if line]
-
-
-def top(path):
-    """The directory whose list an arrow is in: that of the file that needs."""
-    return os.path.dirname(path).replace("/proto", "")
-
-
 def check_order(tree, file, variable, directories):
     """Complaints about a list of sources."""
     order = tree.order(file, variable)
@@ -166,28 +143,17 @@ def check_names(tree, directories):
 
 
 def check(tree):
-    """All complaints, and {directory: number of arrows up}."""
+    """All complaints, and {list: number of its files}."""
     bad, counts = [], {}
     for file, variable, directories in ORDERS:
         bad += check_order(tree, file, variable, directories)
         bad += check_names(tree, directories)
         order = tree.order(file, variable)
-        if not order:
-            continue
+        counts[variable] = len(order)
         found = arrows_up(order, needs(tree, order, directories))
-        for directory in directories:
-            if directory != top(directory + "/x"):
-                continue
-            here = {a: n for a, n in found.items() if top(a[0]) == directory}
-            listed = allowed(tree, directory)
-            name = os.path.relpath(list_path(tree, directory), tree.root)
-            counts[directory] = len(here)
-            bad += [f"{a} needs {b}, which stands above it in {file}: "
-                    f"{', '.join(sorted(names))}"
-                    for (a, b), names in sorted(here.items())
-                    if (a, b) not in listed]
-            bad += [f"{name}: remove the line {a} -> {b}: there is no such "
-                    "arrow any more" for a, b in listed if (a, b) not in here]
+        bad += [f"{a} needs {b}, which stands above it in {file}: "
+                f"{', '.join(sorted(names))}"
+                for (a, b), names in sorted(found.items())]
     for directories in OTHERS:
         bad += check_names(tree, directories)
     return bad, counts
@@ -216,32 +182,11 @@ def rings(found):
     return [sorted(ring) for ring in out if len(ring) > 1]
 
 
-def write(tree, directory):
-    """A directory's list, from what is there."""
-    for file, variable, directories in ORDERS:
-        if directory not in directories:
-            continue
-        order = tree.order(file, variable)
-        found = arrows_up(order, needs(tree, order, directories))
-        if not any(top(a) == directory for a, _ in found):
-            if os.path.exists(list_path(tree, directory)):
-                os.remove(list_path(tree, directory))
-            continue
-        with open(list_path(tree, directory), "w", encoding="utf-8") as out:
-            out.write("# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only\n"
-                      "# Arrows up that remain: see floors.py.  "
-                      "May only shrink.\n")
-            for a, b in sorted(found):
-                if top(a) == directory:
-                    out.write(f"{a} -> {b}\n")
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--rings", action="store_true")
-    parser.add_argument("--write", metavar="DIR")
     parser.add_argument("--objects", action="store_true")
     parser.add_argument("--selftest", action="store_true")
     args = parser.parse_args()
@@ -252,9 +197,6 @@ def main():
     if args.objects:
         import objects
         return objects.compare(tree)
-    if args.write:
-        write(tree, args.write)
-        return 0
     for file, variable, directories in ORDERS:
         order = tree.order(file, variable)
         found = needs(tree, order, directories)
@@ -268,7 +210,7 @@ def main():
     if args.list or args.rings:
         return 0
     bad, counts = check(tree)
-    print("\n".join(bad + [f"{d}: {n} arrows up" for d, n in counts.items()]))
+    print("\n".join(bad + [f"{v}: {n} files" for v, n in counts.items()]))
     return 1 if bad else 0
 
 
