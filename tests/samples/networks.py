@@ -5,6 +5,7 @@ libvipl.so.1, on each network whose plug-in is here: no program is built, and
 none knows the name of a network.  tests/check/steps/samples.py does it with
 kernel modules, in guests."""
 
+import errno
 import os
 import re
 import subprocess
@@ -204,7 +205,8 @@ WAYS = ({}, {"VIPL_SHM_PULL": "bounce"})
 def widths(home):
     """32-bit and 64-bit programs with each other; how many pairs."""
     builds = [build for build in (BUILD, os.path.join(BUILD, "m32"))
-              if os.path.exists(os.path.join(build, "providers", "shm.so"))]
+              if os.path.exists(os.path.join(build, "providers", "shm.so")) and
+              runs_here(build)]
     device = NETWORKS[1][1]
     for first in builds:
         for second in builds:
@@ -225,6 +227,22 @@ def width(first, second, device, way):
         raise Failed(f"{device}, {os.path.basename(first.build)} and "
                      f"{os.path.basename(second.build)} {way}: {error}; "
                      f"'{said.strip()[-300:]}'")
+
+
+def runs_here(build):
+    """Has this kernel programs of that width?  CONFIG_IA32_EMULATION may be off."""
+    program = os.path.join(build, "samples/dl")
+    try:
+        subprocess.run([program], stdin=subprocess.DEVNULL, check=False,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+        print(f"{os.path.basename(build)}: this kernel runs no such programs")
+        return False
+    return True
 
 
 def every_network(build, home):
@@ -250,7 +268,8 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         try:
             here = sum(every_network(build, home)
-                       for build in (BUILD, os.path.join(BUILD, "m32")))
+                       for build in (BUILD, os.path.join(BUILD, "m32"))
+                       if runs_here(build))
             widths(home)
         except Failed as error:
             print(error)
