@@ -30,7 +30,7 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-#define SLOW_S	20
+#define SLOW_S	60
 #define BIG	(3u << 20)
 
 static void die(int line, const char *what, long got)
