@@ -64,11 +64,11 @@ static struct via_pool *lock_pool(struct via_ether_vi *ev)
 }
 
 /*
- * It sees what it is given on its own CPU, when the frames that it has in the
- * network are acknowledged.  Run on this one it would send from here, and its
- * memory would move to this CPU and back.  The last of these frames may be
- * acknowledged just now: una is written before pool_lock is taken there, and what
- * it holds is enough to send, so it comes by pool_lock, or has all it needs.
+ * A VI of another CPU with frames in the network sees its new credit there, when
+ * these are acknowledged.  Run on this CPU it would send from here, and its memory
+ * would move to this CPU and back.  The last of the frames may be acknowledged just
+ * now: una is written before pool_lock is taken there, so either una is seen here,
+ * or the VI takes pool_lock after this and sees the credit, or it needs none.
  * pool_lock held, but not its sq.lock.
  */
 static bool sees_itself(const struct via_ether_vi *ev)

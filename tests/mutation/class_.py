@@ -125,8 +125,7 @@ mutant("part-unequal", CREDIT, "unit", "credit",
        ("c->mine > part ? c->mine - part : 0", "part ? 0 : c->mine"))
 mutant("part-given", CREDIT, "unit", "credit",
        "of VIs that wait each gives all back with each acknowledgement",
-       ("	return part > VIA_CREDIT_TURN ? part : 0;\n",
-        "	return part > VIA_WIN_MAX ? part : 0;\n"))
+       ("	if (part <= VIA_CREDIT_TURN)\n", "	if (part <= VIA_WIN_MAX)\n"))
 in_sim("turn-not-its-own", "devices/ether/share.c", "sim", "",
        "a VI that is given credit in its own visit does not send",
        ("serve_pool(ev->peer, sends ? &ev->snd.credit : NULL, &work);",

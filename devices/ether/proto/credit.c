@@ -180,19 +180,22 @@ void via_credit_sated(struct via_pool *p, struct via_credit *c)
 }
 
 /*
- * What each flow may keep while others wait: an equal part for all that hold some
- * or wait for their first.  0: parts are no longer than a turn, and go round.
+ * Credit of a flow that waits beyond an equal part of the window for all that hold
+ * some or wait for their first: it goes to the others.  All of it does where parts
+ * are no longer than a turn.
  */
-static u32 equal_part(const struct via_pool *p)
+static u32 beyond_part(const struct via_pool *p, const struct via_credit *c)
 {
 	u32 part = via_pool_size(p) / max(p->nholders + p->starving, 1u);
 
-	return part > VIA_CREDIT_TURN ? part : 0;
+	if (part <= VIA_CREDIT_TURN)
+		part = 0;
+	return c->mine > part ? c->mine - part : 0;
 }
 
 void via_credit_give(struct via_pool *p, struct via_credit *c, u32 pipe)
 {
-	u32 over = via_pool_over(p), room, part, keep = 0;
+	u32 over = via_pool_over(p), room, keep = 0;
 
 	via_credit_see(c);
 	room = c->mine > pipe ? c->mine - pipe : 0;
@@ -202,10 +205,8 @@ void via_credit_give(struct via_pool *p, struct via_credit *c, u32 pipe)
 		room = min(room, over);
 	else if (!via_credit_waits(c) && !over && !p->starving)
 		keep = VIA_CREDIT_KEPT;
-	else if (via_credit_waits(c) && !over) {
-		part = equal_part(p);
-		room = min(room, c->mine > part ? c->mine - part : 0);
-	}
+	else if (via_credit_waits(c) && !over)
+		room = min(room, beyond_part(p, c));
 	if (room > keep)
 		drop_credit(p, c, room - keep);
 	update_want(p);
