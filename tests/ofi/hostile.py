@@ -70,9 +70,8 @@ def rss(pid, most=0):
     """KiB of memory of all of them: the least within two seconds, since NICs
     that a test of theirs has open come and go; on a busy machine they may take
     longer, so within 30 seconds while it is more than @most."""
-    end = time.monotonic() + 30
-    least = min(rss_now(pid) for _ in range(20) if not time.sleep(0.1))
-    while most and least > most and time.monotonic() < end:
+    begin, least = time.monotonic(), rss_now(pid)
+    while time.monotonic() - begin < (30 if most and least > most else 2):
         time.sleep(0.1)
         least = min(least, rss_now(pid))
     return least

@@ -202,11 +202,10 @@ def network(runner, device, processes):
 WAYS = ({}, {"VIPL_SHM_PULL": "bounce"})
 
 
-def widths(home):
+def widths(home, builds):
     """32-bit and 64-bit programs with each other; how many pairs."""
-    builds = [build for build in (BUILD, os.path.join(BUILD, "m32"))
-              if os.path.exists(os.path.join(build, "providers", "shm.so")) and
-              runs_here(build)]
+    builds = [build for build in builds
+              if os.path.exists(os.path.join(build, "providers", "shm.so"))]
     device = NETWORKS[1][1]
     for first in builds:
         for second in builds:
@@ -265,12 +264,11 @@ def every_network(build, home):
 
 
 def main():
+    builds = [b for b in (BUILD, os.path.join(BUILD, "m32")) if runs_here(b)]
     with tempfile.TemporaryDirectory() as home:
         try:
-            here = sum(every_network(build, home)
-                       for build in (BUILD, os.path.join(BUILD, "m32"))
-                       if runs_here(build))
-            widths(home)
+            here = sum(every_network(build, home) for build in builds)
+            widths(home, builds)
         except Failed as error:
             print(error)
             return 1

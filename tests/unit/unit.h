@@ -10,6 +10,7 @@
 #define TESTS_UNIT_H
 
 #include <CUnit/Basic.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 struct unit_test {
@@ -39,6 +40,17 @@ static inline int unit_run(const char *suite, const struct unit_test *tests,
 	CU_cleanup_registry();
 	fflush(stdout);
 	return bad;
+}
+
+/* A line of what is tested, where it has a function for messages. */
+static inline void unit_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
 }
 
 #define UNIT_MAIN(suite, ...)						\

@@ -24,7 +24,7 @@ struct node {
 
 extern enum link_family family;
 
-/* Tests begin with a space and a port that nobody has. */
+/* Tests begin with a space and a port that are not in use. */
 void begin(enum link_family f);
 void node_open(struct node *n);
 struct sockaddr_in here(void);

@@ -2,7 +2,6 @@
 #include "node.h"
 #include <arpa/inet.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -102,16 +101,6 @@ static const struct link_ops ops = {
 	on_hello, on_came, on_answered, on_same, on_down, on_woken,
 };
 
-static void say(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-}
-
 struct sockaddr_in here(void)
 {
 	struct sockaddr_in a = {
@@ -128,7 +117,7 @@ struct link_conf conf_of(struct node *n)
 	struct link_conf c = {
 		.family = family, .provider = "test", .space = space,
 		.name = "host", .version = 5, .ops = &ops, .nic = n,
-		.msg = say,
+		.msg = unit_say,
 	};
 	struct sockaddr_in a = here();
 

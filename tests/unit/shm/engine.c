@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* As much of an engine as the transport needs. */
 #include "engine.h"
+#include "unit.h"
 #include <errno.h>
 #include <CUnit/Basic.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,16 +12,6 @@ unsigned int pulls_ended;
 int pull_err;
 static struct { const struct eng_pull *pull; int err; } ended[64];
 const char *conf_pull;
-
-static void say(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-}
 
 static int conf(const char *provider, const char *key, char *value,
 		size_t size)
@@ -32,7 +22,7 @@ static int conf(const char *provider, const char *key, char *value,
 	return 0;
 }
 
-static const struct vipl_host host = { .msg = say, .conf = conf };
+static const struct vipl_host host = { .msg = unit_say, .conf = conf };
 const struct vipl_host *shm_host = &host;
 
 void *eng_nic_priv(struct eng_nic *n)
