@@ -108,7 +108,7 @@ int conn_send(struct conn *c, struct frame *f, const int *files,
 	return did == (ssize_t)len ? 0 : did < 0 ? (int)did : -ENOBUFS;
 }
 
-/* The head of c->in, whoever sent it. */
+/* The head of c->in, from any sender. */
 static int check_head(const struct frame *f)
 {
 	if (f->magic != FRAME_MAGIC)

@@ -5,14 +5,14 @@
  * 1. A link that waits for a discriminator listens at an abstract UNIX name,
  *    vipl/PROVIDER/UID/SPACE/HASH.N. It binds the first N of NAMES that is
  *    free. The name goes with the socket, however the process ends.
- * 2. Who looks tries each N. A name is nobody's property: behind it there is
- *    perhaps a process of another user, which is stepped over, and the frame
- *    FRAME_ASK has the whole discriminator, so that the hash proves nothing.
+ * 2. A look-up tries each N. A name has no owner: a process of another user may
+ *    listen at it, and is stepped over. The frame FRAME_ASK has the whole
+ *    discriminator, so that the hash proves nothing.
  * 3. The hash is one that does not show the discriminator to other users. They
  *    may test whether a guess is right.
  * 4. A server waits, takes a request, and waits again. Its name stays for
- *    STALE_MS meanwhile, and who asks waits in its queue. Then the queue goes,
- *    and who is in it asks the next name.
+ *    STALE_MS meanwhile, and look-ups wait in its queue. Then the queue goes,
+ *    and each of them tries the next name.
  * 5. A round of NAMES calls is bounded, and none of them waits.
  */
 #include "../messages.h"

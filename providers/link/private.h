@@ -30,7 +30,7 @@
 #define FRAME_HEAD	offsetof(struct frame, data)
 
 enum frame_type {
-	FRAME_ASK = 1,		/* id; data: a discriminator. Who waits for it? */
+	FRAME_ASK = 1,		/* id; data: a discriminator. Is it waited for? */
 	FRAME_PASS,		/* the same, with the connection that asked */
 	FRAME_ANSWER,		/* id: the link that says so does */
 	FRAME_ASK_NAME,
@@ -104,7 +104,7 @@ struct name_cursor {
 };
 
 enum handshake_state {
-	SHAKE_ASK,		/* to be asked, or asked: who waits? */
+	SHAKE_ASK,		/* FRAME_ASK is to be sent, or answered */
 	SHAKE_HELLO,		/* hello sent */
 	SHAKE_YIELD,		/* refused: the other's attempt goes on */
 	SHAKE_UP,
