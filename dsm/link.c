@@ -117,8 +117,8 @@ void link_greeted(struct net *n, struct net_link *l, const struct dsm_msg *m)
 		    "node %d shares %llu bytes, this node %zu",
 		    (int)(l - n->link), (unsigned long long)h.bytes, n->bytes);
 	if (n->by_read && !h.serves)
-		die("Start the nodes with --fetch ask.",
-		    "node %d has a NIC without RDMA Reads",
+		die("Start all nodes with --fetch ask, or all with --fetch read.",
+		    "node %d has no RDMA Reads of its pages",
 		    (int)(l - n->link));
 	l->memory = h.memory;
 	l->handle = h.handle;
@@ -133,7 +133,9 @@ static void refused(const struct net *n, size_t bytes, VIP_RETURN r)
 
 	if (n->features & VIP_FEATURE_MEMLOCK &&
 	    !getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur < bytes)
-		die("Raise it (ulimit -l), or ask for less: viadsm -m.",
+		die(n->by_read ?
+		    "Raise it (ulimit -l), ask for less (viadsm -m), or lock none (--fetch ask)." :
+		    "Raise it (ulimit -l), or start fewer nodes.",
 		    "%zu KiB of shared memory are more than this process may lock: %llu KiB",
 		    bytes / 1024, (unsigned long long)limit.rlim_cur / 1024);
 	die("Ask for less: viadsm -m, or VIADSM_MEMORY.",
@@ -177,7 +179,19 @@ static void on_error(void *context, VIP_ERROR_DESCRIPTOR *e)
 		die(NULL, "the NIC is gone");
 }
 
-void net_open(struct net *n, const char *device)
+/* Pages that come by messages are in no region: nothing of them is pinned. */
+static void choose_fetch(struct net *n, int fetch)
+{
+	bool reads = n->attr.RDMAReadSupport & VIP_SERVICE_RELIABLE_DELIVERY;
+
+	if (fetch == 1 && !reads)
+		die("Start the nodes with --fetch ask.",
+		    "this NIC has no RDMA Reads");
+	n->by_read = fetch >= 0 ? fetch : reads &&
+		(n->features & (VIP_FEATURE_ONE_SIDED | VIP_FEATURE_REMOTE));
+}
+
+void net_open(struct net *n, const char *device, int fetch)
 {
 	VIP_MEM_ATTRIBUTES open = {
 		.EnableRdmaWrite = VIP_TRUE, .EnableRdmaRead = VIP_TRUE,
@@ -191,10 +205,13 @@ void net_open(struct net *n, const char *device)
 	must(VipQueryNic(n->nic, &n->attr), "VipQueryNic");
 	must(VipExtQueryFeatures(n->nic, &n->features), "VipExtQueryFeatures");
 	VipErrorCallback(n->nic, NULL, on_error);
-	r = VipRegisterMem(n->nic, n->memory, n->all, &open,
-			   &n->memory_handle);
-	if (r != VIP_SUCCESS)
-		refused(n, n->all, r);
+	choose_fetch(n, fetch);
+	if (n->by_read) {
+		r = VipRegisterMem(n->nic, n->memory, n->all, &open,
+				   &n->memory_handle);
+		if (r != VIP_SUCCESS)
+			refused(n, n->all, r);
+	}
 	n->buffer_bytes = DSM_PAGE + n->size * (each + sizeof(*l));
 	n->buffer = mmap(NULL, n->buffer_bytes, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -206,7 +223,7 @@ void net_open(struct net *n, const char *device)
 	r = VipRegisterMem(n->nic, n->buffer, n->buffer_bytes, &closed,
 			   &n->buffer_handle);
 	if (r != VIP_SUCCESS)
-		refused(n, n->buffer_bytes + n->all, r);
+		refused(n, n->buffer_bytes + (n->by_read ? n->all : 0), r);
 	for (unsigned int i = 0; i < n->size; i++) {
 		uint8_t *at = n->buffer + DSM_PAGE + i * each;
 
@@ -223,18 +240,12 @@ void net_open(struct net *n, const char *device)
 	make_rouser(n);
 }
 
-bool link_reads(const struct net *n)
-{
-	return n->attr.RDMAReadSupport & VIP_SERVICE_RELIABLE_DELIVERY;
-}
-
 void link_make(struct net *n, struct net_link *l)
 {
 	VIP_VI_ATTRIBUTES a = {
 		.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY,
 		.MaxTransferSize = DSM_MSG,
-		.EnableRdmaWrite = VIP_TRUE,
-		.EnableRdmaRead = link_reads(n),
+		.EnableRdmaWrite = n->by_read, .EnableRdmaRead = n->by_read,
 	};
 
 	must(VipCreateVi(n->nic, &a, n->by_read ? n->cq : NULL, n->cq, &l->vi),
@@ -303,7 +314,7 @@ void link_greet(struct net *n, struct dsm_parcel *to)
 {
 	struct dsm_msg *m = parcel_msg(to);
 	struct hello h = {
-		.version = HELLO_VERSION, .serves = link_reads(n),
+		.version = HELLO_VERSION, .serves = n->by_read,
 		.memory = (uintptr_t)n->memory,
 		.handle = n->memory_handle, .bytes = n->bytes,
 	};

@@ -9,9 +9,6 @@ void link_post_send(struct net *n, struct net_link *l, struct net_slot *s);
 void link_post_recv(struct net *n, struct net_link *l, struct net_slot *s);
 void link_post_read(struct net *n, struct net_link *l, struct net_read *f);
 
-/* Whether the NIC has RDMA Reads, which are optional. */
-bool link_reads(const struct net *n);
-
 /* A VI whose receive is flushed to make a completion: VipDisconnect() does that
  * where there is no connection. The completion was taken: there can be another.
  */

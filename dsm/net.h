@@ -69,7 +69,7 @@ struct net {
 	VIP_DESCRIPTOR *roused;		/* that one */
 	atomic_bool rouses;		/* it was flushed, or is about to be */
 	VIP_MEM_HANDLE memory_handle, buffer_handle;
-	uint8_t *memory;		/* of the pages, and their flags */
+	uint8_t *memory;		/* pages and flags; a region if by_read */
 	size_t bytes;			/* of the pages */
 	size_t all;
 	uint8_t *buffer;		/* a byte that is 1, messages, links */
@@ -92,10 +92,11 @@ struct net_place {
 	char *list;			/* where those are */
 };
 
-/* memory, bytes, all, me, size and the calls are set. Opens the device and
- * registers memory; ends the program where it cannot.
+/* memory, bytes, all, me, size and the calls are set. Opens the device; sets
+ * by_read to `fetch`, or to what suits the NIC where that is -1, and registers
+ * memory if it is to be read; ends the program where it cannot.
  */
-void net_open(struct net *n, const char *device);
+void net_open(struct net *n, const char *device, int fetch);
 
 /* Connects to all others, while another thread is in net_wait(). */
 void net_connect(struct net *n, const struct net_place *place,

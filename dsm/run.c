@@ -445,14 +445,7 @@ static void start_net(void)
 	this_node.net.all = this_node.view.all;
 	this_node.net.received = received;
 	this_node.net.fetched = fetched;
-	net_open(&this_node.net, c->place.device);
-	if (c->by_read == 1 && !link_reads(&this_node.net))
-		die("Start the nodes with --fetch ask.",
-		    "this NIC has no RDMA Reads");
-	this_node.net.by_read = c->by_read >= 0 ? c->by_read :
-		link_reads(&this_node.net) &&
-		(this_node.net.features &
-		 (VIP_FEATURE_ONE_SIDED | VIP_FEATURE_REMOTE));
+	net_open(&this_node.net, c->place.device, c->by_read);
 	if (this_node.net.by_read)
 		this_node.node.ops = &reading;
 	start_server();

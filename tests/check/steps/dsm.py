@@ -43,9 +43,21 @@ def ended(session, net):
     with shells(session):
         if "node 1 is gone: " not in nodes(session, net, "dsmnodes dies", 2):
             raise StepFailed("the other node does not say who is gone")
-    said = session.run(
-        session.lab.nodes[0],
-        f"sh -c 'ulimit -l 64; exec setpriv --bounding-set -all {TOOLS}/viadsm "
-        f"-m 4 -d via_lo {BUILD}/dsm/sor 64 1'", 60 * session.slow, 2).all
-    if "are more than this process may lock: 64 KiB" not in said:
+    limited(session)
+
+
+def limited(session):
+    """Two nodes of one machine that may lock 4 MiB: what 16 MiB need."""
+    def lock(kib, more, status):
+        return session.run(
+            session.lab.nodes[0],
+            f"sh -c 'ulimit -l {kib}; exec setpriv --bounding-set -all "
+            f"{TOOLS}/viadsm -m 16 -d via_lo {more} {BUILD}/dsm/sor 64 1'",
+            60 * session.slow, status).all
+
+    if "are more than this process may lock: 4096 KiB" not in lock(4096, "", 2):
         raise StepFailed("the limit of locked memory is not told")
+    lock(4096, "--fetch ask", 0)
+    said = lock(64, "--fetch ask", 2)
+    if "are more than this process may lock: 64 KiB" not in said:
+        raise StepFailed("the limit of messages' memory is not told")
