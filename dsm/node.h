@@ -19,7 +19,7 @@
  *			   at the home: may be written at any time
  *
  *	from	 to	   when				function
- *	INVALID	 FETCHING  an access			page_fault()
+ *	INVALID	 FETCHING  an access, or a run of them	page_fault()
  *	FETCHING FETCHING  the bytes came, a notice	page_came()
  *			   had come before them
  *	FETCHING CLEAN	   the bytes came		page_came()
@@ -75,6 +75,14 @@ struct node_ops {
 	void (*fetch)(void *context, unsigned int home, uint32_t page);
 };
 
+/* Faults at equal distances: pages ahead of the last one are asked for with it. */
+struct page_stride {
+	uint32_t last;		/* the page that faulted */
+	uint32_t next;		/* the one that continues the run */
+	uint32_t stride;	/* pages between two, modulo 2^32 */
+	uint32_t ahead;		/* pages that were asked for with the last one */
+};
+
 /* Zeroed memory of the owner of the node: run.c, or the checker. */
 struct page_table {
 	uint8_t *mem;
@@ -87,6 +95,7 @@ struct page_table {
 	uint32_t *noticed;	/* pages of the interval that ends */
 	uint32_t dirty_count;
 	uint32_t noticed_count;
+	struct page_stride stride;
 	uint32_t order;		/* a hash of all calls of page_assign() */
 	uint32_t bytes;		/* of a page */
 	uint32_t count;		/* pages that there is room for */

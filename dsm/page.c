@@ -6,6 +6,8 @@
 #include "page.h"
 #include "send.h"
 
+#define AHEAD_MOST	7u	/* with the first, as many as a link reads at a time */
+
 /* Pages that follow one another are protected by one call. */
 struct page_run {
 	uint32_t first, count;
@@ -70,6 +72,31 @@ static void ask(struct node *n, uint32_t page)
 	send_msg(n, t->home[page], m);
 }
 
+/* Behind a second fault at the same distance one page more is asked for, then
+ * twice as many each time.
+ */
+static void ask_ahead(struct node *n, uint32_t page)
+{
+	struct page_table *t = &n->pages;
+	struct page_stride *s = &t->stride;
+
+	if (page == s->next) {
+		s->ahead = s->ahead ? 2 * s->ahead : 1;
+		if (s->ahead > AHEAD_MOST)
+			s->ahead = AHEAD_MOST;
+	} else {
+		s->stride = page - s->last;
+		s->ahead = 0;
+	}
+	s->last = page;
+	for (uint32_t i = 0; i < s->ahead; i++) {
+		page += s->stride;
+		if (page < t->used && t->state[page] == PAGE_INVALID)
+			ask(n, page);
+	}
+	s->next = page + s->stride;
+}
+
 bool page_fault(struct node *n, uint32_t page, bool write)
 {
 	struct page_table *t = &n->pages;
@@ -78,6 +105,8 @@ bool page_fault(struct node *n, uint32_t page, bool write)
 	switch (t->state[page]) {
 	case PAGE_INVALID:
 		ask(n, page);
+		if (t->state[page] == PAGE_FETCHING)
+			ask_ahead(n, page);
 		return false;
 	case PAGE_FETCHING:
 		return false;

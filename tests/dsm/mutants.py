@@ -56,6 +56,8 @@ MUTANTS = (
     ("diff.c", "			at += runs[i];\n", "", "(6) changes behind many unchanged bytes"),
     ("page.c", "t->bits[page] |= PAGE_AGAIN;", "t->bits[page] |= 0;",
      "(7) bytes older than a notice"),
+    ("page.c", "page < t->used && t->state[page] == PAGE_INVALID", "page < t->used",
+     "a page ahead is asked for whatever its state is"),
     ("page.c", "if (t->state[page] == PAGE_DIRTY && batch_add(n, page))",
      "if (0)", "(6) a page's own changes are lost with an invalidation"),
     ("page.c", "			t->bits[page] |= PAGE_SENT;\n		if (t->state[page] == PAGE_DIRTY ||",

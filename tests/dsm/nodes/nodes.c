@@ -55,6 +55,48 @@ static void writers(void)
 	}
 }
 
+static uint64_t fetches_of(volatile char *p, size_t page)
+{
+	struct dsm_stats before, after;
+
+	dsm_stats(&before);
+	CHECK(p[page * PAGE] == 1);
+	dsm_stats(&after);
+	return after.fetches - before.fetches;
+}
+
+/* Behind two faults at one distance each fault asks for more pages, up to eight;
+ * one elsewhere asks for its own alone.
+ */
+static void ahead(void)
+{
+	enum { PAGES = 512, READS = 21 };
+	static const unsigned char asked[READS] = {
+		1, 1, 2, 0, 3, 0, 0, 5, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 8,
+	};
+	static const struct { size_t first, step, beyond; } run[] = {
+		{ 7, 1, 90 }, { 100, 4, 99 }, { 250, -1, 299 },
+	};
+	volatile char *p = dsm_malloc_at(PAGES * PAGE, 0);
+	size_t r, i;
+
+	if (!dsm_rank())
+		for (i = 0; i < PAGES; i++)
+			p[i * PAGE] = 1;
+	dsm_barrier();
+	for (r = 0; dsm_rank() && r < 3; r++) {
+		for (i = 0; i < READS; i++)
+			CHECK(fetches_of(p, run[r].first + i * run[r].step) ==
+			      asked[i]);
+		CHECK(fetches_of(p, run[r].beyond) == 1);
+		CHECK(fetches_of(p, PAGES - 1 - r * r) == 1);
+	}
+	/* No page is behind the last one. */
+	if (dsm_rank())
+		for (i = PAGES - 16; i < PAGES; i++)
+			fetches_of(p, i);
+}
+
 /* An interval whose notices need several messages: every other page. */
 static void notices(void)
 {
@@ -354,7 +396,8 @@ static void kept(void)
 static const struct rule all[] = {
 	{ "computes", computes, NULL }, { "kept", kept, NULL },
 	{ "counter", counter, NULL }, { "writers", writers, NULL },
-	{ "notices", notices, NULL }, { "threads", threads, NULL },
+	{ "notices", notices, NULL }, { "ahead", ahead, NULL },
+	{ "threads", threads, NULL },
 	{ "touch", touch, NULL }, { "memory", memory, NULL },
 	{ "child", child, NULL }, { "dies", dies, NULL },
 	{ "leaves", leaves, NULL }, { "handler", handler, NULL },
