@@ -378,6 +378,8 @@ IN_GUESTS = [
     row("via_udp: addresses and namespaces go", udp.gone, at="stock all"),
     row("via_udp: an interface goes down", udp.down, at="stock all"),
     row("shared memory, {nic}", dsm.shared, "net", stock=2, all=EACH),
+    row("shared memory: nodes by ssh, {nic}", dsm.by_ssh, "net", stock=2,
+        all=2),
     row("shared memory: a node dies, {nic}", dsm.ended, "net", stock=2,
         all=EACH),
     row("libfabric: every call, {nic}", fabric.calls, "net", stock=2,

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Memory that the processes of two machines share."""
 
+import contextlib
 import os
 
-from common import TOOLS
+from common import TOOLS, serving
 from fabric import shells
+from labkit import ssh
 from labkit.base import BUILD, ROOT
 from runner import StepFailed
 
@@ -36,6 +38,32 @@ def shared(session, net):
         nodes(session, net, "dsmnodes counter", more="--faults mprotect")
         with session.bad_wire(net, loss=0.01):
             nodes(session, net, "dsmnodes writers")
+
+
+def by_ssh(session, net):
+    """viadsm starts nodes as it does without options, and ends them."""
+    ssh.install(session.lab.nodes)
+    command = (f"{TOOLS}/viadsm -n 2 -m 4 -d via_eth{net} "
+               f"-H 10.{net}.0.1,10.{net}.0.2 ")
+    one, two = session.lab.nodes
+    with contextlib.ExitStack() as stack:
+        for node in 0, 1:
+            stack.enter_context(serving(session, ssh.DAEMON, node, ssh.READY))
+        session.run(one, f"{command} {BUILD}/dsm/dsmnodes counter",
+                    60 * session.slow)
+        words = session.run(one, f"{command} printf '<%s>' 'a  b' '$HOME' \\;",
+                            60 * session.slow).out
+        if words.count("<a  b><$HOME><;>") != 2:
+            raise StepFailed(f"words do not arrive as they are: {words}")
+        said = session.run(one, f"{command} {BUILD}/dsm/dsmnodes dies",
+                           60 * session.slow, 2).all
+        for text in "node 1 is gone", "node 1 ended by signal 9":
+            if text not in said:
+                raise StepFailed(f"viadsm does not say: {text}")
+        session.run(one, f"timeout -s INT 3 {command} sleep 600",
+                    60 * session.slow, 124)
+        for node in one, two:
+            session.run(node, "sleep 1; ! pgrep -x sleep", 30)
 
 
 def ended(session, net):

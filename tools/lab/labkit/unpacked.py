@@ -18,6 +18,7 @@ from .kernels import Apt, download
 SETS = {
     "nfs": ("nfs-kernel-server", "nfs-common"),
     "iscsi": ("open-iscsi",),
+    "ssh": ("openssh-server", "openssh-client"),
     # dmsetup and kpartx for their rules of udev.
     "multipath": ("multipath-tools", "dmsetup", "kpartx"),
 }
