@@ -592,7 +592,8 @@ long px_syscall(long nr, long a0, long a1, long a2, long a3)
 		/* Both private; FUTEX_WAIT is 0, FUTEX_WAKE 1. */
 		return px_result((a1 & 1) ?
 			      px_futex_wake((void *)a0, (int)a2) :
-			      px_futex_wait((void *)a0, (u32)a2, U64_MAX));
+			      px_futex_wait((void *)a0, (u32)a2,
+					    px_until((void *)a3)));
 	case SYS_pidfd_open:
 		return px_result(place(px_file_new(PIDFD, 0), 0));
 	case SYS_pidfd_getfd:

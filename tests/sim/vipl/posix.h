@@ -77,6 +77,8 @@ int px_wait(wait_queue_head_t *w, bool (*done)(void *arg), void *arg,
 	    u64 until);
 int px_futex_wait(const u32 *p, u32 seen, u64 until);
 int px_futex_wake(const u32 *p, int n);
+/* The end of a wait of that length; NULL: it has none. */
+u64 px_until(const struct timespec *length);
 struct sim_ctx *px_thread_start(struct px_proc *p, struct px_thread *t,
 				const char *name);
 

@@ -61,6 +61,30 @@ struct patterns {
 void *patterns_main(void *patterns);
 void *b_patterns_main(void *patterns);
 
+/* A node of libviadsm: a random program over memory that two nodes share. */
+#define SHARED_NODES	2
+#define SHARED_PAGES	8
+
+struct model;
+
+struct shared {
+	const char *device, *host[SHARED_NODES];
+	unsigned int rank;
+	int by_read, spin;		/* of struct run_config */
+	unsigned int threads, phases, acts;	/* acts: of a thread in a phase */
+	bool locked;			/* places are behind locks, or race */
+	unsigned int place[16];		/* bytes of shared memory */
+	uint64_t random[2];		/* of its threads */
+	/* Both nodes have these. */
+	struct model *model;		/* tests/dsm/model.h */
+	unsigned int *begun, *ended;	/* nodes behind dsm_init(), dsm_exit() */
+	unsigned int *came, *reads;	/* to barriers; of places */
+	uint64_t *longest;		/* of calls and accesses, ns */
+};
+
+void *shared_main(void *shared);
+void *b_shared_main(void *shared);
+
 /* The conformance suite: a test is a group, at a level if it has levels. */
 struct conform {
 	unsigned int test;

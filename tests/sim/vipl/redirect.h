@@ -76,6 +76,8 @@
 #define clock_gettime		px_clock_gettime
 #define nanosleep		px_nanosleep
 #define sched_yield		px_sched_yield
+#define sched_getaffinity	px_sched_getaffinity
+#define time(p)			px_time(p)
 
 /* Threads */
 #define pthread_create		px_pthread_create
@@ -151,6 +153,15 @@ do {									\
 	(px_full_barrier(), __c11_atomic_fetch_add(p, v, m))
 #define atomic_fetch_sub_explicit(p, v, m) \
 	(px_full_barrier(), __c11_atomic_fetch_sub(p, v, m))
+#undef atomic_exchange
+#define atomic_exchange(p, v) \
+	atomic_exchange_explicit(p, v, memory_order_seq_cst)
+#undef atomic_fetch_add
+#define atomic_fetch_add(p, v) \
+	atomic_fetch_add_explicit(p, v, memory_order_seq_cst)
+#undef atomic_fetch_sub
+#define atomic_fetch_sub(p, v) \
+	atomic_fetch_sub_explicit(p, v, memory_order_seq_cst)
 #define atomic_thread_fence(m)	px_full_barrier()
 /* Tests spin on it. */
 #define __atomic_load_n(p, m)	(sim_yield(), __atomic_load_n(p, m))

@@ -403,6 +403,26 @@ int px_clock_gettime(clockid_t clock, struct timespec *t)
 	return 0;
 }
 
+u64 px_until(const struct timespec *length)
+{
+	return length ? sim_clock + ns_of(length) : U64_MAX;
+}
+
+time_t px_time(time_t *now);
+time_t px_time(time_t *now)
+{
+	sim_pass();
+	return sim_clock / NSEC_PER_SEC;
+}
+
+int px_sched_getaffinity(pid_t pid, size_t size, void *set);
+int px_sched_getaffinity(pid_t pid, size_t size, void *set)
+{
+	memset(set, 0, size);
+	*(u64 *)set = (1ull << px_self()->cpus) - 1;
+	return 0;
+}
+
 int px_nanosleep(const struct timespec *t, struct timespec *left);
 int px_nanosleep(const struct timespec *t, struct timespec *left)
 {
