@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Defects to plant, one at a time.  The tests have to notice each.
 
-layer.py says what a mutant is.  They are by layers: of the library, of the
-agent, of the Ethernet class, of the verbs device; and the defects that there
-once were, taken back.
+layer.py says what a mutant is and how it is written.  They are by layers: of the
+library, of the agent, of the Ethernet class, of the verbs device; and the defects
+that there once were, taken back.
 """
+
+from collections import Counter
 
 import agent
 import class_
 import defects
-import library
-import verbs_device
+import layer
 
 # The order in which they are built and run.
-MUTANTS = library.MUTANTS + agent.MUTANTS + class_.MUTANTS + \
-    verbs_device.MUTANTS + defects.MUTANTS
+MUTANTS = layer.table("library") + agent.MUTANTS + class_.MUTANTS + \
+    layer.table("verbs") + defects.MUTANTS
 # Those that make check-full plants.
 GUEST = [m for m in MUTANTS if m.guest]
+TWICE = [n for n, many in Counter(m.name for m in MUTANTS).items() if many > 1]
+if TWICE:
+    raise ValueError(f"more than one mutant: {', '.join(TWICE)}")
 
 
 def named(names):

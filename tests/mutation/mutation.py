@@ -312,7 +312,7 @@ def main():
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME",
-                        help="of a mutant in mutants.py; none: all of them")
+                        help="of a mutant; none: all of them")
     parser.add_argument("--list", action="store_true",
                         help="list the mutants, plant nothing")
     parser.add_argument("--defects", action="store_true",

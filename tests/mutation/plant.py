@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
+import layer
 from labkit.base import BUILD, ROOT
 
 WORK = os.path.join(BUILD, "mutation")
@@ -34,11 +35,11 @@ def plant(mutant):
     path = os.path.join(ROOT, mutant.path)
     with open(path) as file:
         text = before = file.read()
-    for old, new in mutant.edits:
-        if text.count(old) != 1:
+    for edit in mutant.edits:
+        text, places = layer.change(text, edit)
+        if places != 1:
             raise Stale(f"mutant {mutant.name} is stale: {mutant.path} has "
-                        f"{text.count(old)} times {old.strip()!r}")
-        text = text.replace(old, new)
+                        f"{places} places for {edit!r}")
     return before, text
 
 
