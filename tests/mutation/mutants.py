@@ -8,13 +8,12 @@ that there once were, taken back.
 
 from collections import Counter
 
-import class_
 import defects
 import layer
 
 # The order in which they are built and run.
 MUTANTS = layer.table("library") + layer.table("agent") + layer.table("class") + \
-    class_.MUTANTS + layer.table("verbs") + defects.MUTANTS
+    layer.table("verbs") + defects.MUTANTS
 # Those that make check-full plants.
 GUEST = [m for m in MUTANTS if m.guest]
 TWICE = [n for n, many in Counter(m.name for m in MUTANTS).items() if many > 1]
