@@ -10,7 +10,7 @@ PATH = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(
 HEAD = """# Defects that there once were, brought back
 
 Each fix of a defect that docs/notes/reliability.md or a review of the agent names
-is taken back in a copy of the sources (`tests/mutation/defects.py`), and the
+is taken back in a copy of the sources (`tests/mutation/defects.txt`), and the
 simulator runs its scenarios until one fails.  This table says which one does,
 and after how many schedules; a schedule takes about a millisecond.
 `tests/mutation/sim.py --write` writes it, `make mutation-sim` compares.

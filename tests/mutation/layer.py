@@ -165,20 +165,3 @@ def change(text, edit):
     text, places = find.subn(put, text)
     text = re.sub(r"(?m)^[ \t]*(?:\0[ \t]*)+\n", "", text)
     return text.replace("\0", ""), places
-
-
-class Layer(list):
-    """The mutants of one layer, as its module says them."""
-
-    def guest(self, name, path, on, first, why, *edits, **more):
-        """One that has been seen to be noticed."""
-        self.plant(name, path, on, first, why, *edits, guest=True, **more)
-
-    def plant(self, name, path, on, first, why, *edits, guest=False,
-              defect="", sim=""):
-        if on not in WHERE or set(sim.split()) - set(SIM):
-            raise ValueError(f"mutant {name}: {on}, {sim}")
-        if guest and on not in PLANTED:
-            raise ValueError(f"mutant {name}: no guest notices it")
-        self.append(Mutant(name, path, on, tuple(first.split()), why, edits,
-                           guest, defect, tuple(sim.split())))

@@ -8,12 +8,11 @@ that there once were, taken back.
 
 from collections import Counter
 
-import defects
 import layer
 
 # The order in which they are built and run.
-MUTANTS = layer.table("library") + layer.table("agent") + layer.table("class") + \
-    layer.table("verbs") + defects.MUTANTS
+MUTANTS = [mutant for name in ("library", "agent", "class", "verbs", "defects")
+           for mutant in layer.table(name)]
 # Those that make check-full plants.
 GUEST = [m for m in MUTANTS if m.guest]
 TWICE = [n for n, many in Counter(m.name for m in MUTANTS).items() if many > 1]
