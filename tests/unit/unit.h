@@ -53,6 +53,15 @@ static inline void unit_say(const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
+/* What @call gives while @field is @value; then it is what it was. */
+#define WITH(field, value, call, want) do {				\
+		__typeof__(field) was_ = (field);			\
+									\
+		(field) = (value);					\
+		CU_ASSERT_EQUAL(call, want);				\
+		(field) = was_;						\
+	} while (0)
+
 #define UNIT_MAIN(suite, ...)						\
 int main(void)								\
 {									\

@@ -155,60 +155,37 @@ static enum via_shape_is is(struct via_shape_tcp t, u32 len, u32 joined)
 /* Any other packet of TCP's is left to TCP. */
 static void is_not_ours(void)
 {
-	struct via_shape_tcp t;
+	struct via_shape_tcp t = folded();
 
-	CU_ASSERT_EQUAL(is(folded(), SEG, 0), VIA_SHAPE_IS_TRAIN);
-	t = folded();
-	t.doff = 0xb0;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_NONE);
-	t = folded();
-	t.doff = 0xc1;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_NONE);
-	t = folded();
-	t.option = 254;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_NONE);
-	t = folded();
-	t.option_len = 27;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_NONE);
-	t = folded();
-	t.urgent = 1;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_NONE);
-	t = folded();
-	t.flags = VIA_SHAPE_PSH;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_NONE);
-	t = folded();
-	t.flags |= 0x04;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_NONE);
-	t = folded();
-	t.flags |= 0x02;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_NONE);
+	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_TRAIN);
+	WITH(t.doff, 0xb0, is(t, SEG, 0), VIA_SHAPE_IS_NONE);
+	WITH(t.doff, 0xc1, is(t, SEG, 0), VIA_SHAPE_IS_NONE);
+	WITH(t.option, 254, is(t, SEG, 0), VIA_SHAPE_IS_NONE);
+	WITH(t.option_len, 27, is(t, SEG, 0), VIA_SHAPE_IS_NONE);
+	WITH(t.urgent, 1, is(t, SEG, 0), VIA_SHAPE_IS_NONE);
+	WITH(t.flags, VIA_SHAPE_PSH, is(t, SEG, 0), VIA_SHAPE_IS_NONE);
+	WITH(t.flags, t.flags | 0x04, is(t, SEG, 0), VIA_SHAPE_IS_NONE);
+	WITH(t.flags, t.flags | 0x02, is(t, SEG, 0), VIA_SHAPE_IS_NONE);
 }
 
 static void refuses_lengths(void)
 {
-	struct via_shape_tcp t;
+	struct via_shape_tcp t = folded();
 
-	CU_ASSERT_EQUAL(is(folded(), 0, 0), VIA_SHAPE_IS_EMPTY);
-	CU_ASSERT_EQUAL(is(folded(), 4 * SEG, SEG), VIA_SHAPE_IS_TRAIN);
+	CU_ASSERT_EQUAL(is(t, 0, 0), VIA_SHAPE_IS_EMPTY);
+	CU_ASSERT_EQUAL(is(t, 4 * SEG, SEG), VIA_SHAPE_IS_TRAIN);
 	/* Beyond the train. */
-	CU_ASSERT_EQUAL(is(folded(), 5 * SEG, SEG), VIA_SHAPE_IS_BAD);
+	CU_ASSERT_EQUAL(is(t, 5 * SEG, SEG), VIA_SHAPE_IS_BAD);
 	/* Shorter frames in the middle. */
-	CU_ASSERT_EQUAL(is(folded(), SEG - 1, 0), VIA_SHAPE_IS_BAD);
-	CU_ASSERT_EQUAL(is(folded(), 4 * SEG - 1, SEG), VIA_SHAPE_IS_BAD);
+	CU_ASSERT_EQUAL(is(t, SEG - 1, 0), VIA_SHAPE_IS_BAD);
+	CU_ASSERT_EQUAL(is(t, 4 * SEG - 1, SEG), VIA_SHAPE_IS_BAD);
 	/* One packet is one frame; joined are those of one length. */
-	CU_ASSERT_EQUAL(is(folded(), 2 * SEG, 0), VIA_SHAPE_IS_BAD);
-	CU_ASSERT_EQUAL(is(folded(), 2 * SEG, SEG - 1), VIA_SHAPE_IS_BAD);
+	CU_ASSERT_EQUAL(is(t, 2 * SEG, 0), VIA_SHAPE_IS_BAD);
+	CU_ASSERT_EQUAL(is(t, 2 * SEG, SEG - 1), VIA_SHAPE_IS_BAD);
 	/* Beyond the message. */
-	t = folded();
-	t.msg_len = cpu_to_be32(3 * SEG - 1);
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
-	t = folded();
-	t.msg_len = cpu_to_be32(2 * SEG - 1);
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
-	t = folded();
-	t.msg_len = 0;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
-	t = folded();
+	WITH(t.msg_len, cpu_to_be32(3 * SEG - 1), is(t, SEG, 0), VIA_SHAPE_IS_BAD);
+	WITH(t.msg_len, cpu_to_be32(2 * SEG - 1), is(t, SEG, 0), VIA_SHAPE_IS_BAD);
+	WITH(t.msg_len, 0, is(t, SEG, 0), VIA_SHAPE_IS_BAD);
 	t.msg_len = cpu_to_be32(0xffffffff);
 	t.offset = cpu_to_be32(0xffffffff / SEG * SEG);
 	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
@@ -222,36 +199,18 @@ static void refuses_lengths(void)
 
 static void refuses_fields(void)
 {
-	struct via_shape_tcp t;
+	struct via_shape_tcp t = folded();
 
-	t = folded();
-	t.seg = 0;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
-	t = folded();
-	t.offset = cpu_to_be32(2 * SEG + 1);
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
+	WITH(t.seg, 0, is(t, SEG, 0), VIA_SHAPE_IS_BAD);
+	WITH(t.offset, cpu_to_be32(2 * SEG + 1), is(t, SEG, 0), VIA_SHAPE_IS_BAD);
 	/* Its last frame is before it. */
-	t = folded();
-	t.last = cpu_to_be16(1);
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
-	t = folded();
-	t.type = VIA_WIRE_WRITE;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
-	t = folded();
-	t.type = VIA_WIRE_READ;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
-	t = folded();
-	t.type = VIA_WIRE_SEND | 0x40;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
-	t = folded();
-	t.wire_flags = VIA_WIRE_IMMEDIATE;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
-	t = folded();
-	t.wire_flags = VIA_WIRE_SUM;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
-	t = folded();
-	t.wire_flags = VIA_WIRE_AUTH;
-	CU_ASSERT_EQUAL(is(t, SEG, 0), VIA_SHAPE_IS_BAD);
+	WITH(t.last, cpu_to_be16(1), is(t, SEG, 0), VIA_SHAPE_IS_BAD);
+	WITH(t.type, VIA_WIRE_WRITE, is(t, SEG, 0), VIA_SHAPE_IS_BAD);
+	WITH(t.type, VIA_WIRE_READ, is(t, SEG, 0), VIA_SHAPE_IS_BAD);
+	WITH(t.type, VIA_WIRE_SEND | 0x40, is(t, SEG, 0), VIA_SHAPE_IS_BAD);
+	WITH(t.wire_flags, VIA_WIRE_IMMEDIATE, is(t, SEG, 0), VIA_SHAPE_IS_BAD);
+	WITH(t.wire_flags, VIA_WIRE_SUM, is(t, SEG, 0), VIA_SHAPE_IS_BAD);
+	WITH(t.wire_flags, VIA_WIRE_AUTH, is(t, SEG, 0), VIA_SHAPE_IS_BAD);
 	/* The number of a frame in its message has 16 bits. */
 	CU_ASSERT(via_shape_fits(65534, 1, 2));
 	CU_ASSERT(!via_shape_fits(65535, 1, 2));

@@ -198,11 +198,9 @@ static void reads_a_send(void)
 	/* One byte short. */
 	CU_ASSERT_EQUAL(parse(&f, 139, &h), VIA_WIRE_BAD_LENGTH);
 	/* What only others have. */
-	f.d.reads = cpu_to_be16(VIA_WIRE_NOTES + 1);
-	CU_ASSERT_EQUAL(parse(&f, 140, &h), VIA_WIRE_BAD_FIELD);
-	f.d.reads = 0;
-	f.w.flags = VIA_WIRE_DSACK;
-	CU_ASSERT_EQUAL(parse(&f, 140, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.d.reads, cpu_to_be16(VIA_WIRE_NOTES + 1), parse(&f, 140, &h),
+	     VIA_WIRE_BAD_FIELD);
+	WITH(f.w.flags, VIA_WIRE_DSACK, parse(&f, 140, &h), VIA_WIRE_BAD_FIELD);
 }
 
 static void reads_a_write(void)
@@ -219,11 +217,8 @@ static void reads_a_write(void)
 	CU_ASSERT_EQUAL(h.raddr, 0x7f0000001000);
 	CU_ASSERT_EQUAL(h.rhandle, 99);
 	CU_ASSERT_EQUAL(parse(&f, 59, &h), VIA_WIRE_BAD_LENGTH);
-	f.r.zero = 1;
-	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
-	f.r.zero = 0;
-	f.d.reads = 1;
-	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.r.zero, 1, parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.d.reads, 1, parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
 }
 
 static void reads_a_read(void)
@@ -247,23 +242,14 @@ static void reads_a_read(void)
 	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_OK);
 	CU_ASSERT_EQUAL(parse(&f, 55, &h), VIA_WIRE_BAD_LENGTH);
 	/* Nothing of the kind of a payload, a part or immediate data. */
-	f.d.len = cpu_to_be16(1);
-	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_LENGTH);
-	f.d.len = 0;
-	f.d.reads = cpu_to_be16(1);
-	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
-	f.d.reads = 0;
-	f.r.zero = cpu_to_be32(1);
-	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
-	f.r.zero = 0;
-	f.d.offset = cpu_to_be32(1);
-	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
-	f.d.offset = 0;
-	f.d.immediate = cpu_to_be32(1);
-	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
-	f.d.immediate = 0;
-	f.w.flags = VIA_WIRE_IMMEDIATE;
-	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.d.len, cpu_to_be16(1), parse(&f, 60, &h), VIA_WIRE_BAD_LENGTH);
+	WITH(f.d.reads, cpu_to_be16(1), parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.r.zero, cpu_to_be32(1), parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.d.offset, cpu_to_be32(1), parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.d.immediate, cpu_to_be32(1), parse(&f, 60, &h),
+	     VIA_WIRE_BAD_FIELD);
+	WITH(f.w.flags, VIA_WIRE_IMMEDIATE, parse(&f, 60, &h),
+	     VIA_WIRE_BAD_FIELD);
 }
 
 static void reads_read_data(void)
@@ -282,19 +268,17 @@ static void reads_read_data(void)
 	CU_ASSERT_EQUAL(h.offset, 8);
 	CU_ASSERT_EQUAL(h.reads, 4711);
 	CU_ASSERT_EQUAL(parse(&f, 47, &h), VIA_WIRE_BAD_LENGTH);
-	f.d.immediate = cpu_to_be32(1);
-	CU_ASSERT_EQUAL(parse(&f, 48, &h), VIA_WIRE_BAD_FIELD);
-	f.d.immediate = 0;
-	f.d.offset = cpu_to_be32(9);
-	CU_ASSERT_EQUAL(parse(&f, 48, &h), VIA_WIRE_BAD_LENGTH);
+	WITH(f.d.immediate, cpu_to_be32(1), parse(&f, 48, &h),
+	     VIA_WIRE_BAD_FIELD);
+	WITH(f.d.offset, cpu_to_be32(9), parse(&f, 48, &h), VIA_WIRE_BAD_LENGTH);
 	/* Only an answer to an empty read is empty. */
 	f.d.len = 0;
 	f.d.offset = 0;
 	CU_ASSERT_EQUAL(parse(&f, 46, &h), VIA_WIRE_BAD_LENGTH);
 	f.d.msg_len = 0;
 	CU_ASSERT_EQUAL(parse(&f, 46, &h), VIA_WIRE_OK);
-	f.w.flags = VIA_WIRE_IMMEDIATE;
-	CU_ASSERT_EQUAL(parse(&f, 46, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.w.flags, VIA_WIRE_IMMEDIATE, parse(&f, 46, &h),
+	     VIA_WIRE_BAD_FIELD);
 }
 
 static void lengths_agree(void)
@@ -329,18 +313,13 @@ static void versions_types_flags(void)
 	int type, good = 0;
 	u32 len;
 
-	f.w.version = VIA_WIRE_VERSION + 1;
-	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_VERSION);
-	f.w.version = 0;
-	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_VERSION);
-	f = make(VIA_WIRE_SEND);
-	f.w.flags = 0x80;
-	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
-	for (type = 1; type < 8; type++) {
-		f = make(VIA_WIRE_SEND);
-		f.w.marks = 1 << type;
-		CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
-	}
+	WITH(f.w.version, VIA_WIRE_VERSION + 1, parse(&f, 60, &h),
+	     VIA_WIRE_BAD_VERSION);
+	WITH(f.w.version, 0, parse(&f, 60, &h), VIA_WIRE_BAD_VERSION);
+	WITH(f.w.flags, 0x80, parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
+	for (type = 1; type < 8; type++)
+		WITH(f.w.marks, 1 << type, parse(&f, 60, &h),
+		     VIA_WIRE_BAD_FIELD);
 	for (type = 0; type < 256; type++) {
 		f = make_whole(type);
 		if (parse(&f, 512, &h) == VIA_WIRE_BAD_TYPE)
@@ -400,13 +379,11 @@ static void reads_an_ack(void)
 	CU_ASSERT_EQUAL(h.len, 0);
 	CU_ASSERT_EQUAL(h.hdr_len, 32);
 	CU_ASSERT_EQUAL(parse(&f, 31, &h), VIA_WIRE_BAD_LENGTH);
-	f.w.flags = 0;
-	CU_ASSERT_EQUAL(parse(&f, 32, &h), VIA_WIRE_BAD_FIELD);
-	f.w.flags = VIA_WIRE_DSACK | VIA_WIRE_PUSH;
-	CU_ASSERT_EQUAL(parse(&f, 32, &h), VIA_WIRE_BAD_FIELD);
 	f.w.flags = VIA_WIRE_DSACK;
-	f.a.zero = 1;
-	CU_ASSERT_EQUAL(parse(&f, 32, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.w.flags, 0, parse(&f, 32, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.w.flags, VIA_WIRE_DSACK | VIA_WIRE_PUSH, parse(&f, 32, &h),
+	     VIA_WIRE_BAD_FIELD);
+	WITH(f.a.zero, 1, parse(&f, 32, &h), VIA_WIRE_BAD_FIELD);
 }
 
 static enum via_wire_error ranges(u32 s0, u32 n0, u32 s1, u32 n1)
@@ -476,18 +453,14 @@ static void reads_an_end(void)
 	CU_ASSERT_EQUAL(h.ack, 2);
 	CU_ASSERT_EQUAL(h.reason, 3);
 	CU_ASSERT_EQUAL(h.src, 4);
-	f.w.cookie = 0;
-	CU_ASSERT_EQUAL(parse(&f, 32, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.w.cookie, 0, parse(&f, 32, &h), VIA_WIRE_BAD_FIELD);
 	f = make(VIA_WIRE_RESET);
 	f.e.seq = cpu_to_be32(1);
 	f.e.src = cpu_to_be32(4);
 	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_OK);
 	CU_ASSERT_EQUAL(parse(&f, 35, &h), VIA_WIRE_BAD_LENGTH);
-	f.e.reason = 1;
-	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
-	f.e.reason = 0;
-	f.e.ack = 1;
-	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.e.reason, 1, parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.e.ack, 1, parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
 }
 
 static void reads_an_answer(void)
@@ -499,23 +472,16 @@ static void reads_an_answer(void)
 	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_OK);
 	CU_ASSERT_EQUAL(h.vi, 3);
 	CU_ASSERT_EQUAL(h.cookie, 7);
-	for (reason = 0; reason < 9; reason++) {
-		f.q.reason = cpu_to_be32(reason);
-		CU_ASSERT_EQUAL(parse(&f, 36, &h), reason && reason < 6 ?
-				VIA_WIRE_OK : VIA_WIRE_BAD_FIELD);
-	}
+	for (reason = 0; reason < 9; reason++)
+		WITH(f.q.reason, cpu_to_be32(reason), parse(&f, 36, &h),
+		     reason && reason < 6 ? VIA_WIRE_OK : VIA_WIRE_BAD_FIELD);
 	f = make_whole(VIA_WIRE_WAIT);
-	f.q.reason = cpu_to_be32(1);
-	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.q.reason, cpu_to_be32(1), parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
 	f = make_whole(VIA_WIRE_CONFIRM);
-	f.q.vi = 0;
-	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.q.vi, 0, parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
 	f = make_whole(VIA_WIRE_CANCEL);
-	f.q.zero[0] = 1;
-	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
-	f = make_whole(VIA_WIRE_CANCEL);
-	f.w.cookie = 0;
-	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.q.zero[0], 1, parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.w.cookie, 0, parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
 }
 
 /* In the place of reads, which no other frame but READ_DATA has. */
@@ -539,11 +505,11 @@ static void reads_notes(void)
 				 VIA_WIRE_BAD_FIELD : VIA_WIRE_OK));
 	}
 	f = make(VIA_WIRE_WRITE);
-	f.d.reads = cpu_to_be16(VIA_WIRE_N_SOLICITED);
-	CU_ASSERT_EQUAL(parse(&f, 56, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.d.reads, cpu_to_be16(VIA_WIRE_N_SOLICITED), parse(&f, 56, &h),
+	     VIA_WIRE_BAD_FIELD);
 	f = make(VIA_WIRE_READ);
-	f.d.reads = cpu_to_be16(VIA_WIRE_N_SOLICITED);
-	CU_ASSERT_EQUAL(parse(&f, 56, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.d.reads, cpu_to_be16(VIA_WIRE_N_SOLICITED), parse(&f, 56, &h),
+	     VIA_WIRE_BAD_FIELD);
 }
 
 /* Behind a REFUSE, as long as it says, the seal behind that. */
@@ -568,8 +534,7 @@ static void reads_a_reply(void)
 	CU_ASSERT_EQUAL(h.reply_len, 0);
 	/* Nothing else has one. */
 	f = make_whole(VIA_WIRE_WAIT);
-	f.q.len = 1;
-	CU_ASSERT_EQUAL(parse(&f, 64, &h), VIA_WIRE_BAD_FIELD);
+	WITH(f.q.len, 1, parse(&f, 64, &h), VIA_WIRE_BAD_FIELD);
 }
 
 static void reads_acks(void)
@@ -658,14 +623,10 @@ static void reads_a_list(void)
 	CU_ASSERT_EQUAL(via_wire_parse_list(&f, &l), VIA_WIRE_BAD_FIELD);
 	f.l.count = cpu_to_be16(1);
 	CU_ASSERT_EQUAL(via_wire_parse_list(&f, &l), VIA_WIRE_OK);
-	f.l.low = 0;
-	CU_ASSERT_EQUAL(via_wire_parse_list(&f, &l), VIA_WIRE_BAD_FIELD);
+	WITH(f.l.low, 0, via_wire_parse_list(&f, &l), VIA_WIRE_BAD_FIELD);
 	f = make_whole(VIA_WIRE_LIST);
-	f.l.high = 0;
-	CU_ASSERT_EQUAL(via_wire_parse_list(&f, &l), VIA_WIRE_BAD_FIELD);
-	f = make_whole(VIA_WIRE_LIST);
-	f.l.zero[5] = 1;
-	CU_ASSERT_EQUAL(via_wire_parse_list(&f, &l), VIA_WIRE_BAD_FIELD);
+	WITH(f.l.high, 0, via_wire_parse_list(&f, &l), VIA_WIRE_BAD_FIELD);
+	WITH(f.l.zero[5], 1, via_wire_parse_list(&f, &l), VIA_WIRE_BAD_FIELD);
 }
 
 static void reads_a_heartbeat(void)
@@ -681,8 +642,7 @@ static void reads_a_heartbeat(void)
 	CU_ASSERT_EQUAL(via_wire_parse_heartbeat(&f, &b), VIA_WIRE_OK);
 	CU_ASSERT(b.epoch == 1 && b.token == 2 && b.time == 3 &&
 		  b.connections == 4 && b.digest == 5);
-	f.b.epoch = 0;
-	CU_ASSERT_EQUAL(via_wire_parse_heartbeat(&f, &b), VIA_WIRE_BAD_FIELD);
+	WITH(f.b.epoch, 0, via_wire_parse_heartbeat(&f, &b), VIA_WIRE_BAD_FIELD);
 }
 
 static void reads_a_seal(void)
@@ -720,12 +680,10 @@ static void reads_a_seal(void)
 		if (parse(&f, 512, &h) == VIA_WIRE_BAD_TYPE)
 			continue;
 		CU_ASSERT_EQUAL(parse(&f, 512, &h), VIA_WIRE_OK);
-		f.w.flags = VIA_WIRE_AUTH;
-		CU_ASSERT_EQUAL(parse(&f, 512, &h), VIA_WIRE_OK);
-		f.w.flags = 0;
-		CU_ASSERT_EQUAL(parse(&f, 512, &h), VIA_WIRE_BAD_FIELD);
-		f.w.flags = VIA_WIRE_SUM | VIA_WIRE_PUSH;
-		CU_ASSERT_EQUAL(parse(&f, 512, &h), VIA_WIRE_BAD_FIELD);
+		WITH(f.w.flags, VIA_WIRE_AUTH, parse(&f, 512, &h), VIA_WIRE_OK);
+		WITH(f.w.flags, 0, parse(&f, 512, &h), VIA_WIRE_BAD_FIELD);
+		WITH(f.w.flags, VIA_WIRE_SUM | VIA_WIRE_PUSH,
+		     parse(&f, 512, &h), VIA_WIRE_BAD_FIELD);
 	}
 }
 
@@ -760,58 +718,37 @@ static void reads_a_request(void)
 	CU_ASSERT_EQUAL(c.client_host_len, 6);
 	CU_ASSERT_EQUAL(c.client_disc[63], 5);
 
-	f.c.client.disc_len = 65;
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_LENGTH);
+	WITH(f.c.client.disc_len, 65, conn(&f), VIA_WIRE_BAD_LENGTH);
 	f = make_conn();
-	f.c.server.host_len = 17;
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_LENGTH);
-	f = make_conn();
-	f.c.sender_cookie = 0;
-	f.w.cookie = 0;
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
-	f = make_conn();
-	f.c.sender_cookie = cpu_to_be64(8);
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
-	/* Another cookie than in the header is for answers, which say to what. */
-	f.w.type = VIA_WIRE_ACCEPT;
-	f.w.dst = 0;
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
-	f.c.to = cpu_to_be32(1);
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_OK);
-	f.c.vi = 0;
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
+	WITH(f.c.server.host_len, 17, conn(&f), VIA_WIRE_BAD_LENGTH);
+	WITH(f.c.to, cpu_to_be32(1), conn(&f), VIA_WIRE_BAD_FIELD);
+	WITH(f.c.client.zero, 1, conn(&f), VIA_WIRE_BAD_FIELD);
+	WITH(f.h.nonce, cpu_to_be64(5), conn(&f), VIA_WIRE_OK);
+	WITH(f.h.epoch, 0, conn(&f), VIA_WIRE_BAD_FIELD);
+	WITH(f.h.frames, 0, conn(&f), VIA_WIRE_BAD_FIELD);
+	WITH(f.c.options, cpu_to_be32(VIA_WIRE_OPTIONS + 1), conn(&f),
+	     VIA_WIRE_BAD_FIELD);
+	WITH(f.h.mtu, cpu_to_be32(319), conn(&f), VIA_WIRE_BAD_FIELD);
+	WITH(f.h.mtu, cpu_to_be32(1 << 16), conn(&f), VIA_WIRE_BAD_FIELD);
 	/* A request is of the VI that its header names. */
-	f = make_conn();
 	f.c.vi = cpu_to_be32(18);
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
 	f.w.dst = f.c.vi;
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_OK);
 	f.w.type = VIA_WIRE_PEER_REQUEST;
-	f.c.vi = cpu_to_be32(17);
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
+	WITH(f.c.vi, cpu_to_be32(17), conn(&f), VIA_WIRE_BAD_FIELD);
 	f = make_conn();
+	f.c.sender_cookie = 0;
+	WITH(f.w.cookie, 0, conn(&f), VIA_WIRE_BAD_FIELD);
+	/* Another cookie than in the header is for answers, which say to what. */
+	f.c.sender_cookie = cpu_to_be64(8);
+	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
+	f.w.type = VIA_WIRE_ACCEPT;
+	f.w.dst = 0;
+	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
 	f.c.to = cpu_to_be32(1);
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
-	f = make_conn();
-	f.c.client.zero = 1;
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
-	f = make_conn();
-	f.h.nonce = cpu_to_be64(5);
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_OK);
-	f = make_conn();
-	f.h.epoch = 0;
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
-	f = make_conn();
-	f.h.frames = 0;
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
-	f = make_conn();
-	f.c.options = cpu_to_be32(VIA_WIRE_OPTIONS + 1);
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
-	f = make_conn();
-	f.h.mtu = cpu_to_be32(319);
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
-	f.h.mtu = cpu_to_be32(1 << 16);
-	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
+	WITH(f.c.vi, 0, conn(&f), VIA_WIRE_BAD_FIELD);
 }
 
 static struct frame make_name(const char *name)
@@ -863,23 +800,15 @@ static void reads_a_name(void)
 	f = make_name(full);
 	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_OK);
 	CU_ASSERT_STRING_EQUAL(n.name, full);
-	f.n.name_len = 65;
-	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_BAD_LENGTH);
-	f.n.name_len = 255;
-	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_BAD_LENGTH);
+	WITH(f.n.name_len, 65, name(&f, &n), VIA_WIRE_BAD_LENGTH);
+	WITH(f.n.name_len, 255, name(&f, &n), VIA_WIRE_BAD_LENGTH);
 	f = make_name("node2");
-	f.w.cookie = cpu_to_be64(1);
-	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_BAD_FIELD);
-	f = make_name("node2");
-	f.n.zero[2] = 1;
-	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_BAD_FIELD);
+	WITH(f.w.cookie, cpu_to_be64(1), name(&f, &n), VIA_WIRE_BAD_FIELD);
+	WITH(f.n.zero[2], 1, name(&f, &n), VIA_WIRE_BAD_FIELD);
 	/* Only what can be printed, and no blank. */
-	for (c = 0; c < 256; c++) {
-		f = make_name("node2");
-		f.n.name[4] = c;
-		CU_ASSERT_EQUAL(name(&f, &n), c > 32 && c < 127 ?
-				VIA_WIRE_OK : VIA_WIRE_BAD_FIELD);
-	}
+	for (c = 0; c < 256; c++)
+		WITH(f.n.name[4], c, name(&f, &n), c > 32 && c < 127 ?
+		     VIA_WIRE_OK : VIA_WIRE_BAD_FIELD);
 }
 
 /* A train of frames with 100 bytes each, the first of a message. */
