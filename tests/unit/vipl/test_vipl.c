@@ -553,17 +553,40 @@ static void error_handlers(void)
 	close(pipe_fd[1]);
 }
 
-/* What stands on standard error from now on, up to the end of a line. */
-static const char *next_line(int fd)
+/* What is written to standard error comes here. */
+static int said_fd, stderr_fd;
+
+static void listen_begin(void)
+{
+	int fds[2];
+
+	stderr_fd = dup(STDERR_FILENO);
+	CU_ASSERT_EQUAL_FATAL(pipe(fds), 0);
+	unsetenv("VIPL_QUIET");
+	CU_ASSERT_EQUAL(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
+	close(fds[1]);
+	said_fd = fds[0];
+}
+
+/* It up to the end of a line. */
+static const char *next_line(void)
 {
 	static char line[512];
 	size_t n = 0;
 
-	while (n < sizeof(line) - 1 && read(fd, &line[n], 1) == 1 &&
+	while (n < sizeof(line) - 1 && read(said_fd, &line[n], 1) == 1 &&
 	       line[n] != '\n')
 		n++;
 	line[n] = '\0';
 	return line;
+}
+
+static void listen_end(void)
+{
+	dup2(stderr_fd, STDERR_FILENO);
+	close(stderr_fd);
+	CU_ASSERT_STRING_EQUAL(next_line(), "");
+	close(said_fd);
 }
 
 static const char *wanted(const char *fmt, ...)
@@ -576,6 +599,9 @@ static const char *wanted(const char *fmt, ...)
 	va_end(ap);
 	return line;
 }
+
+/* The next line, as printf() would write it. */
+#define SAYS(...) CU_ASSERT_STRING_EQUAL(next_line(), wanted(__VA_ARGS__))
 
 /* The peer's address is that of the last connection that was made. */
 static void connect_to(const char *host)
@@ -621,70 +647,45 @@ static void attempt_times(void)
  */
 static void sentences(void)
 {
-	int fds[2], saved = dup(STDERR_FILENO);
 	uint32_t id;
 
-	CU_ASSERT_EQUAL_FATAL(pipe(fds), 0);
-	unsetenv("VIPL_QUIET");
 	setup(0);
 	id = fake.vi_id;
-	CU_ASSERT_EQUAL(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
-	close(fds[1]);
-
+	listen_begin();
 	fake_event(VIA_ERR_CONN_LOST, id, 0);
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       wanted("vipl: " FAKE_NODE
-				      ": the connection of VI %p is lost", vi));
+	SAYS("vipl: " FAKE_NODE ": the connection of VI %p is lost", vi);
 	connect_to("\x52\x54\0\0\0\x02");
 	/* It says nothing of this one, so the next line is the next one's. */
 	fake.event_flags = VIA_EVENT_F_ORDERLY;
 	fake_event(VIA_ERR_CONN_LOST, id, 0);
 	fake.event_flags = 0;
 	fake_event(VIA_ERR_CONN_LOST, id, 0);
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       wanted("vipl: " FAKE_NODE ": the connection of "
-				      "VI %p to 52:54:00:00:00:02 is lost",
-				      vi));
+	SAYS("vipl: " FAKE_NODE ": the connection of VI %p to "
+	     "52:54:00:00:00:02 is lost", vi);
 	/* The flag is of no other error. */
 	fake.event_flags = VIA_EVENT_F_ORDERLY;
 	fake_event(VIA_ERR_POST_DESC, id, 0x1008);
 	fake.event_flags = 0;
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       "vipl: " FAKE_NODE ": descriptor 0x1008 is "
-			       "misaligned or not registered");
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       wanted("vipl: VI %p: align it to 64 bytes, in "
-				      "registered memory", vi));
+	SAYS("vipl: " FAKE_NODE ": descriptor 0x1008 is misaligned or not "
+	     "registered");
+	SAYS("vipl: VI %p: align it to 64 bytes, in registered memory", vi);
 	fake_event(VIA_ERR_RECVQ_EMPTY, id, 0);
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       wanted("vipl: " FAKE_NODE ": VI %p dropped a "
-				      "message: no receive is posted", vi));
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       "vipl: post the receive before the peer sends");
+	SAYS("vipl: " FAKE_NODE ": VI %p dropped a message: no receive is "
+	     "posted", vi);
+	SAYS("vipl: post the receive before the peer sends");
 	fake_event(VIA_ERR_VI_OVERRUN, id, 0x1040);
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       wanted("vipl: " FAKE_NODE ": VI %p dropped "
-				      "descriptor 0x1040", vi));
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       "vipl: its send queue is full: collect "
-			       "completed ones");
+	SAYS("vipl: " FAKE_NODE ": VI %p dropped descriptor 0x1040", vi);
+	SAYS("vipl: its send queue is full: collect completed ones");
 	fake_event(VIA_ERR_RDMAR_PROT, id, 0);
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       wanted("vipl: " FAKE_NODE ": VI %p refused an "
-				      "RDMA Read of its peer", vi));
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       "vipl: enable it for the VI and the region, "
-			       "with one tag");
+	SAYS("vipl: " FAKE_NODE ": VI %p refused an RDMA Read of its peer", vi);
+	SAYS("vipl: enable it for the VI and the region, with one tag");
 	setenv("VIPL_QUIET", "1", 1);
 	fake_event(VIA_ERR_CONN_LOST, id, 0);
 	/* The service thread has read it when it comes to closing the NIC. */
 	while (fake_unread())
 		usleep(1000);
 	teardown();
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]), "");
-	close(fds[0]);
+	listen_end();
 }
 
 #define ONE_RELEASE "vipl: as root: install mvia-dkms and libvipl1 of one " \
@@ -693,21 +694,16 @@ static void sentences(void)
 /* Modules of another version, and older ones of ours: both are told, once. */
 static void other_releases(void)
 {
-	int fds[2], saved = dup(STDERR_FILENO);
 	VIP_NIC_HANDLE none;
 	VIP_CQ_HANDLE cq;
 
-	CU_ASSERT_EQUAL_FATAL(pipe(fds), 0);
-	unsetenv("VIPL_QUIET");
-	CU_ASSERT_EQUAL(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
-	close(fds[1]);
+	listen_begin();
 	fake.abi = 7;
 	CU_ASSERT_EQUAL(VipOpenNic(FAKE_NODE, &none), VIP_INVALID_PARAMETER);
 	fake.abi = 0;
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       "vipl: /dev/" FAKE_NODE ": interface version 7, "
-			       "the library's is 1");
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]), ONE_RELEASE);
+	SAYS("vipl: /dev/" FAKE_NODE ": interface version 7, the library's is "
+	     "1");
+	SAYS(ONE_RELEASE);
 	CU_ASSERT_STRING_EQUAL(VipExtLastError(),
 			       "/dev/" FAKE_NODE ": interface version 7, "
 			       "the library's is 1\nas root: install "
@@ -715,18 +711,15 @@ static void other_releases(void)
 	fake.abi = VIA_ABI_VERSION;
 	CU_ASSERT_EQUAL(VipOpenNic(FAKE_NODE, &none), VIP_INVALID_PARAMETER);
 	fake.abi = 0;
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       "vipl: /dev/" FAKE_NODE ": another layout of "
-			       "version 1 of the interface");
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]), ONE_RELEASE);
+	SAYS("vipl: /dev/" FAKE_NODE ": another layout of version 1 of the "
+	     "interface");
+	SAYS(ONE_RELEASE);
 	setup(0);
 	fake.older = 1;
 	CU_ASSERT_EQUAL(VipCreateCQ(nic, 8, &cq), VIP_SUCCESS);
 	CU_ASSERT_EQUAL(VipResizeCQ(cq, 64), VIP_ERROR_NOT_SUPPORTED);
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       "vipl: the kernel modules are older and lack "
-			       "call 0x32");
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]), ONE_RELEASE);
+	SAYS("vipl: the kernel modules are older and lack call 0x32");
+	SAYS(ONE_RELEASE);
 	CU_ASSERT_PTR_NOT_NULL(strstr(VipExtLastError(), "call 0x32\n"));
 	CU_ASSERT_EQUAL(VipResizeCQ(cq, 64), VIP_ERROR_NOT_SUPPORTED);
 	fake.older = 0;
@@ -734,10 +727,7 @@ static void other_releases(void)
 	CU_ASSERT_EQUAL(VipDestroyCQ(cq), VIP_SUCCESS);
 	setenv("VIPL_QUIET", "1", 1);
 	teardown();
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	CU_ASSERT_STRING_EQUAL(next_line(fds[0]), "");
-	close(fds[0]);
+	listen_end();
 }
 
 /* In a thread of its own: nothing has failed there. */
