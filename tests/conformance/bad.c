@@ -15,12 +15,12 @@ void after_error(struct pair *p)
 		check_alive(p);
 		return;
 	}
-	CHECK_EQ(vi_state_wait(p->vi, VIP_STATE_ERROR), VIP_STATE_ERROR);
-	CHECK_EQ(peer_state_wait(p->pvi, VIP_STATE_ERROR), VIP_STATE_ERROR);
+	CHECK_STATE(p->vi, VIP_STATE_ERROR);
+	CHECK_PEER_STATE(p->pvi, VIP_STATE_ERROR);
 	drain(p->vi, SENDQ);
 	drain(p->vi, RECVQ);
 	for (q = SENDQ; q <= RECVQ; q++) {
-		CHECK_RC(nic_post(&env.nic, p->vi, q, &x, &d), VIP_SUCCESS);
+		d = pair_post(p, q, &x);
 		r = poll_done(p->vi, q);
 		CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
 		CHECK(r.d == d);

@@ -145,6 +145,16 @@ bool burst_again(const struct burst *b, struct tries *t)
 	return false;
 }
 
+void until_it_came(struct burst (*send)(void))
+{
+	struct tries t = { 0 };
+	struct burst b;
+
+	do {
+		b = send();
+	} while (burst_again(&b, &t));
+}
+
 void came_or_lost(VIP_RETURN rc, uint32_t status)
 {
 	if (!lost(rc, status))
@@ -173,6 +183,37 @@ bool in_place(const struct xfer *write)
 		return true;
 	check_stays_wrong(write->raddr, write->len, write->seed);
 	return false;
+}
+
+static void *wait_main(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->r = wait_done(w->vi, w->q, w->timeout);
+	return NULL;
+}
+
+void start_waiter(struct waiter *w, VIP_VI_HANDLE vi, enum queue q,
+		  VIP_ULONG timeout)
+{
+	*w = (struct waiter){ .vi = vi, .q = q, .timeout = timeout };
+	REQUIRE(!pthread_create(&w->thread, NULL, wait_main, w));
+}
+
+static void *cq_wait_main(void *arg)
+{
+	struct cq_waiter *w = arg;
+	uint64_t start = now_ms();
+
+	w->rc = VipCQWait(w->cq, w->timeout, &w->vi, &w->recv);
+	w->took_ms = now_ms() - start;
+	return NULL;
+}
+
+void start_cq_waiter(struct cq_waiter *w, VIP_CQ_HANDLE cq, VIP_ULONG timeout)
+{
+	*w = (struct cq_waiter){ .cq = cq, .timeout = timeout };
+	REQUIRE(!pthread_create(&w->thread, NULL, cq_wait_main, w));
 }
 
 static bool ended(pthread_t thread)

@@ -51,6 +51,8 @@ bool came(struct burst *b, VIP_RETURN rc, uint32_t status, unsigned int id);
  * Some of it has to come.  All of it should, once; but some NICs lose of each.
  */
 bool burst_again(const struct burst *b, struct tries *t);
+/* Sends it until it is not. */
+void until_it_came(struct burst (*send)(void));
 
 /* It came, or was lost where it may be. */
 void came_or_lost(VIP_RETURN rc, uint32_t status);
@@ -62,6 +64,28 @@ void came_or_lost(VIP_RETURN rc, uint32_t status);
 bool watched(const struct ctl_msg *m);
 bool in_place(const struct xfer *write);
 
+/* A thread in VipSendWait or VipRecvWait, and one in VipCQWait. */
+struct waiter {
+	pthread_t thread;
+	VIP_VI_HANDLE vi;
+	enum queue q;
+	VIP_ULONG timeout;
+	struct done r;
+};
+
+struct cq_waiter {
+	pthread_t thread;
+	VIP_CQ_HANDLE cq;
+	VIP_ULONG timeout;
+	VIP_RETURN rc;
+	VIP_VI_HANDLE vi;
+	VIP_BOOLEAN recv;
+	uint64_t took_ms;
+};
+
+void start_waiter(struct waiter *w, VIP_VI_HANDLE vi, enum queue q,
+		  VIP_ULONG timeout);
+void start_cq_waiter(struct cq_waiter *w, VIP_CQ_HANDLE cq, VIP_ULONG timeout);
 /*
  * Joins a thread that waits for a message of one frame, which the peer has
  * sent; it is sent again when it was lost.

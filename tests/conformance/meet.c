@@ -90,17 +90,3 @@ void pair_meet(struct pair *p)
 	REQUIRE_RC(c.rc, VIP_SUCCESS);
 	REQUIRE_RC(c.rc2, VIP_SUCCESS);
 }
-
-void pair_part(struct pair *p)
-{
-	enum queue q;
-
-	CHECK_RC(VipDisconnect(p->vi), VIP_SUCCESS);
-	peer_disconnect(p->pvi);
-	for (q = SENDQ; q <= RECVQ; q++) {
-		drain(p->vi, q);
-		while (peer_do((struct ctl_msg){ .cmd = P_DONE, .vi = p->pvi,
-						 .queue = q }).addr)
-			;
-	}
-}

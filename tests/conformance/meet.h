@@ -30,7 +30,5 @@ VIP_RETURN met_poll(VIP_VI_HANDLE vi);
 
 /* Connects a pair, peer to peer; both verdicts are SUCCESS. */
 void pair_meet(struct pair *p);
-/* Both VIs are Idle again, flushed and drained. */
-void pair_part(struct pair *p);
 
 #endif

@@ -52,31 +52,32 @@ void pair_open(struct pair *p, const struct pair_opt *o)
 	pair_connect(p);
 }
 
-VIP_DESCRIPTOR *pair_post(struct pair *p, enum queue q, const struct xfer *x)
+VIP_DESCRIPTOR *pair_post_(struct pair *p, enum queue q, const struct xfer *x,
+			   const char *file, int line)
 {
 	VIP_DESCRIPTOR *d = NULL;
 
-	CHECK_RC(nic_post(&env.nic, p->vi, q, x, &d), VIP_SUCCESS);
+	check_rc_(nic_post(&env.nic, p->vi, q, x, &d), VIP_SUCCESS,
+		  q == SENDQ ? "posting a send" : "posting a receive",
+		  file, line);
 	return d;
 }
 
-static void peer_drain(unsigned int pvi)
+void pair_part(struct pair *p)
 {
 	enum queue q;
 
-	for (q = SENDQ; q <= RECVQ; q++)
-		while (peer_do((struct ctl_msg){ .cmd = P_DONE, .vi = pvi,
-						 .queue = q }).addr)
-			;
+	CHECK_RC(VipDisconnect(p->vi), VIP_SUCCESS);
+	peer_disconnect(p->pvi);
+	for (q = SENDQ; q <= RECVQ; q++) {
+		drain(p->vi, q);
+		peer_drain(p->pvi, q);
+	}
 }
 
 void pair_reset(struct pair *p)
 {
-	CHECK_RC(VipDisconnect(p->vi), VIP_SUCCESS);
-	peer_disconnect(p->pvi);
-	drain(p->vi, SENDQ);
-	drain(p->vi, RECVQ);
-	peer_drain(p->pvi);
+	pair_part(p);
 	pair_connect(p);
 }
 
@@ -85,8 +86,7 @@ void pair_close(struct pair *p)
 	CHECK_RC(VipDisconnect(p->vi), VIP_SUCCESS);
 	peer_disconnect(p->pvi);
 	CHECK_RC(VipDestroyVi(p->vi), VIP_SUCCESS);
-	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DESTROY,
-					   .vi = p->pvi }).rc, VIP_SUCCESS);
+	peer_destroy(p->pvi);
 }
 
 struct done one_arrives(struct pair *p, const struct xfer *tx)
@@ -135,8 +135,7 @@ static void use_up(struct pair *p, bool back)
 		return;
 	}
 	do {
-		CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, &tx, NULL),
-			 VIP_SUCCESS);
+		pair_post(p, SENDQ, &tx);
 		CHECK_RC(wait_done(p->vi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
 		rc = peer_wait(p->pvi, RECVQ, patience()).rc;
 	} while (rc == VIP_TIMEOUT && once_more(&t));
@@ -156,8 +155,7 @@ struct ctl_msg deliver(struct pair *p, const struct xfer *tx,
 		/* One that was lost has left its receive there. */
 		if (m.rc != VIP_TIMEOUT)
 			CHECK_RC(peer_post(p->pvi, RECVQ, rx), VIP_SUCCESS);
-		CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, tx, &d),
-			 VIP_SUCCESS);
+		d = pair_post(p, SENDQ, tx);
 		s = wait_done(p->vi, SENDQ, LONG_MS);
 		check_sent(&s, d, tx);
 		m = peer_wait_verify(p->pvi, RECVQ, patience(), 1);
@@ -188,8 +186,7 @@ struct done deliver_back(struct pair *p, const struct xfer *tx,
 
 	do {
 		if (r.rc != VIP_TIMEOUT)
-			CHECK_RC(nic_post(&env.nic, p->vi, RECVQ, rx, &d),
-				 VIP_SUCCESS);
+			d = pair_post(p, RECVQ, rx);
 		CHECK_RC(peer_post(p->pvi, SENDQ, tx), VIP_SUCCESS);
 		m = peer_wait(p->pvi, SENDQ, LONG_MS);
 		CHECK_RC(m.rc, VIP_SUCCESS);

@@ -117,10 +117,16 @@ unsigned int peer_vi(const VIP_VI_ATTRIBUTES *a, int32_t ptag)
 	return m.obj;
 }
 
-VIP_RETURN peer_post(unsigned int vi, enum queue q, const struct xfer *x)
+VIP_RETURN peer_post_many(unsigned int vi, enum queue q, const struct xfer *x,
+			  unsigned int n)
 {
 	return peer_do((struct ctl_msg){ .cmd = P_POST, .vi = vi, .queue = q,
-					 .x = *x }).rc;
+					 .x = *x, .count = n }).rc;
+}
+
+VIP_RETURN peer_post(unsigned int vi, enum queue q, const struct xfer *x)
+{
+	return peer_post_many(vi, q, x, 1);
 }
 
 struct ctl_msg peer_wait_verify(unsigned int vi, enum queue q, unsigned int ms,
@@ -168,6 +174,20 @@ void peer_disconnect(unsigned int vi)
 {
 	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DISCONNECT, .vi = vi }).rc,
 		 VIP_SUCCESS);
+}
+
+void peer_destroy(unsigned int vi)
+{
+	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DESTROY, .vi = vi }).rc,
+		 VIP_SUCCESS);
+}
+
+void peer_drain(unsigned int vi, enum queue q)
+{
+	struct ctl_msg m = { .cmd = P_DONE, .vi = vi, .queue = q };
+
+	while (peer_do(m).addr)
+		;
 }
 
 void peer_fill(uint64_t addr, size_t len, uint8_t value)
@@ -244,6 +264,16 @@ void to_peer(struct net_address *a, const struct disc *d)
 		net_address(a, env.host, env.host_len, d->bytes, d->len);
 	else
 		own_address(&env.nic, a, d->bytes, d->len);
+}
+
+VIP_RETURN request(VIP_VI_HANDLE vi, const struct disc *d, VIP_ULONG timeout)
+{
+	struct net_address local, remote;
+	VIP_VI_ATTRIBUTES a;
+
+	own_address(&env.nic, &local, "driver", 6);
+	to_peer(&remote, d);
+	return VipConnectRequest(vi, &local.a, &remote.a, timeout, &a);
 }
 
 VIP_RETURN connect_peer(VIP_VI_HANDLE vi, const struct disc *d,

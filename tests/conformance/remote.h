@@ -50,6 +50,8 @@ struct ctl_msg peer_join(unsigned int slot);
 /* Common commands. */
 unsigned int peer_vi(const VIP_VI_ATTRIBUTES *a, int32_t ptag);
 VIP_RETURN peer_post(unsigned int vi, enum queue q, const struct xfer *x);
+VIP_RETURN peer_post_many(unsigned int vi, enum queue q, const struct xfer *x,
+			  unsigned int n);
 struct ctl_msg peer_wait(unsigned int vi, enum queue q, unsigned int ms);
 /* The same, and the buffers are checked: 1 for the content, 2 for guards. */
 struct ctl_msg peer_wait_verify(unsigned int vi, enum queue q, unsigned int ms,
@@ -62,6 +64,9 @@ unsigned int peer_errors(unsigned int vi, VIP_ERROR_CODE code,
 unsigned int peer_error_wait(unsigned int vi, VIP_ERROR_CODE code,
 			     unsigned int want, unsigned int ms);
 void peer_disconnect(unsigned int vi);
+void peer_destroy(unsigned int vi);
+/* Collects all that is left there, whatever its status. */
+void peer_drain(unsigned int vi, enum queue q);
 /* xfer_wrong_after_loss() of a buffer there. */
 size_t peer_wrong_after_loss(const struct xfer *x, size_t len);
 void peer_fill(uint64_t addr, size_t len, uint8_t value);
@@ -93,6 +98,8 @@ struct disc {
 struct disc new_disc(void);
 void to_peer(struct net_address *a, const struct disc *d);
 
+/* One request, of a server that has to be there. */
+VIP_RETURN request(VIP_VI_HANDLE vi, const struct disc *d, VIP_ULONG timeout);
 /* Requests until a server waits; every other answer is the answer. */
 VIP_RETURN connect_peer(VIP_VI_HANDLE vi, const struct disc *d,
 			VIP_ULONG timeout, VIP_VI_ATTRIBUTES *theirs);
@@ -133,6 +140,12 @@ VIP_VI_STATE vi_state(VIP_VI_HANDLE vi);
 VIP_VI_STATE vi_state_wait(VIP_VI_HANDLE vi, VIP_VI_STATE wanted);
 VIP_VI_STATE peer_state_wait(unsigned int vi, VIP_VI_STATE wanted);
 
+/* It has the state soon; the error is reported that often soon. */
+#define CHECK_STATE(vi, s)	CHECK_EQ(vi_state_wait(vi, s), s)
+#define CHECK_PEER_STATE(vi, s)	CHECK_EQ(peer_state_wait(vi, s), s)
+#define CHECK_ERRORS(vi, code, n) \
+	CHECK_EQ(nic_error_wait(&env.nic, vi, code, n, LONG_MS, NULL), n)
+
 /* A connection under test. */
 struct pair {
 	VIP_VI_HANDLE vi;		/* ours */
@@ -166,11 +179,15 @@ int child_exit(void (*run)(void));
 void pair_create(struct pair *p, const struct pair_opt *o);
 void pair_connect(struct pair *p);
 void pair_open(struct pair *p, const struct pair_opt *o);
-/* Disconnects both ends, drains them and connects again. */
+/* Both VIs are Idle again, flushed and drained. */
+void pair_part(struct pair *p);
+/* And connected again. */
 void pair_reset(struct pair *p);
 void pair_close(struct pair *p);
-/* Posts on our side. */
-VIP_DESCRIPTOR *pair_post(struct pair *p, enum queue q, const struct xfer *x);
+/* Posts on our side: nic_post(), which has to succeed. */
+#define pair_post(p, q, x) pair_post_((p), (q), (x), __FILE__, __LINE__)
+VIP_DESCRIPTOR *pair_post_(struct pair *p, enum queue q, const struct xfer *x,
+			   const char *file, int line);
 /* Collects all that is left, whatever its status. */
 unsigned int drain(VIP_VI_HANDLE vi, enum queue q);
 

@@ -70,9 +70,7 @@ static void bad_accept(void)
 	{
 		unsigned int gone = peer_vi(&a, CTL_MAIN_PTAG);
 
-		CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DESTROY,
-						   .vi = gone }).rc,
-			 VIP_SUCCESS);
+		peer_destroy(gone);
 		CHECK_RC(peer_accept(m.obj, gone), VIP_INVALID_PARAMETER);
 	}
 	CHECK_RC(peer_accept(m.obj, p.pvi), VIP_SUCCESS);
@@ -161,8 +159,6 @@ static void discriminators(void)
 static void near_misses(void)
 {
 	struct disc d, near[5];
-	struct net_address local, remote;
-	VIP_VI_ATTRIBUTES a;
 	struct pair p;
 	unsigned int i;
 
@@ -177,12 +173,9 @@ static void near_misses(void)
 	near[4].bytes[0] ^= 0x80;
 	pair_create(&p, NULL);
 	peer_listen(p.pvi, &d, 0);
-	own_address(&env.nic, &local, "driver", 6);
 	for (i = 0; i < ARRAY_SIZE(near); i++) {
 		about("near miss %u", i);
-		to_peer(&remote, &near[i]);
-		CHECK_RC(VipConnectRequest(p.vi, &local.a, &remote.a, LONG_MS,
-					   &a), VIP_NO_MATCH);
+		CHECK_RC(request(p.vi, &near[i], LONG_MS), VIP_NO_MATCH);
 	}
 	about("the empty one is no wildcard");
 	CHECK_RC(connect_peer(p.vi, &d, LONG_MS, NULL), VIP_SUCCESS);
@@ -192,9 +185,7 @@ static void near_misses(void)
 	peer_disconnect(p.pvi);
 	near[2].len = 0;
 	peer_listen(p.pvi, &near[2], 0);
-	to_peer(&remote, &d);
-	CHECK_RC(VipConnectRequest(p.vi, &local.a, &remote.a, LONG_MS, &a),
-		 VIP_NO_MATCH);
+	CHECK_RC(request(p.vi, &d, LONG_MS), VIP_NO_MATCH);
 	CHECK_RC(connect_peer(p.vi, &near[2], LONG_MS, NULL), VIP_SUCCESS);
 	CHECK_RC(peer_join(0).rc2, VIP_SUCCESS);
 	pair_close(&p);

@@ -4,17 +4,6 @@
 #include "remote.h"
 #include <string.h>
 
-static VIP_RETURN request(VIP_VI_HANDLE vi, const struct disc *d,
-			  VIP_ULONG timeout)
-{
-	struct net_address local, remote;
-	VIP_VI_ATTRIBUTES a;
-
-	own_address(&env.nic, &local, "driver", 6);
-	to_peer(&remote, d);
-	return VipConnectRequest(vi, &local.a, &remote.a, timeout, &a);
-}
-
 static void accepted(void)
 {
 	struct pair_opt o = { .mtu = 8192, .peer_no_rdma = true };
@@ -98,7 +87,7 @@ static void rejected(void)
 	unsigned int i;
 
 	pair_create(&p, NULL);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &x, NULL), VIP_SUCCESS);
+	pair_post(&p, RECVQ, &x);
 	for (i = 0; i < 3; i++) {
 		m = ask_pending(&k, p.vi, LONG_MS);
 		CHECK_RC(peer_reject(m.obj), VIP_SUCCESS);
@@ -125,8 +114,7 @@ static void no_match(void)
 	pair_create(&p, NULL);
 	for (i = 0; i < 3; i++) {
 		x.addr += 200;
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &x, NULL),
-			 VIP_SUCCESS);
+		pair_post(&p, RECVQ, &x);
 	}
 	start = now_ms();
 	for (i = 0; i < 30; i++)
@@ -229,7 +217,7 @@ static void bad_arguments(void)
 	CHECK_RC(request(p.vi, &d, 100), VIP_INVALID_STATE);
 	check_alive(&p);
 	peer_disconnect(p.pvi);
-	CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR), VIP_STATE_ERROR);
+	CHECK_STATE(p.vi, VIP_STATE_ERROR);
 	CHECK_RC(request(p.vi, &d, 100), VIP_INVALID_STATE);
 	pair_close(&p);
 }
@@ -250,7 +238,7 @@ static void pending(void)
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_CONNECT_PENDING);
 	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x, NULL),
 		 VIP_INVALID_STATE);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &x, &desc), VIP_SUCCESS);
+	desc = pair_post(&p, RECVQ, &x);
 	CHECK_RC(request(p.vi, &d, 100), VIP_INVALID_STATE);
 	CHECK_RC(VipDestroyVi(p.vi), VIP_INVALID_STATE);
 	CHECK_RC(poll_done(p.vi, RECVQ).rc, VIP_NOT_DONE);

@@ -61,12 +61,10 @@ static void notices(void)
 			.recv_cq = i & 2 ? r : NULL });
 		none(s);
 		none(r);
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL),
-			 VIP_SUCCESS);
+		pair_post(&p, RECVQ, &rx);
 		none(r);
 		CHECK_RC(peer_post(p.pvi, RECVQ, &prx), VIP_SUCCESS);
-		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL),
-			 VIP_SUCCESS);
+		pair_post(&p, SENDQ, &tx);
 		if (i & 1) {
 			next(s, p.vi, VIP_FALSE);
 			CHECK_RC(poll_done(p.vi, SENDQ).rc, VIP_SUCCESS);
@@ -150,8 +148,7 @@ static void backlog(void)
 	pair_open(&p, &(struct pair_opt){ .recv_cq = cq });
 	for (i = 0; i < ARRAY_SIZE(d); i++) {
 		rx = our_buf(i * 100, 16, 1);
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &d[i]),
-			 VIP_SUCCESS);
+		d[i] = pair_post(&p, RECVQ, &rx);
 	}
 	for (i = 0; i < ARRAY_SIZE(d); i++) {
 		CHECK_RC(peer_post(p.pvi, SENDQ, &ptx), VIP_SUCCESS);
@@ -179,31 +176,14 @@ static void direct_wait(void)
 
 	REQUIRE_RC(VipCreateCQ(env.nic.h, 8, &cq), VIP_SUCCESS);
 	pair_open(&p, &(struct pair_opt){ .send_cq = cq, .recv_cq = cq });
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL), VIP_SUCCESS);
+	pair_post(&p, RECVQ, &rx);
 	CHECK_RC(wait_done(p.vi, RECVQ, SHORT_MS).rc, VIP_TIMEOUT);
 	one_arrives(&p, &ptx);
 	CHECK_RC(peer_post(p.pvi, RECVQ, &prx), VIP_SUCCESS);
-	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL), VIP_SUCCESS);
+	pair_post(&p, SENDQ, &tx);
 	CHECK_RC(wait_done(p.vi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
 	pair_close(&p);
 	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
-}
-
-struct waiter {
-	pthread_t thread;
-	VIP_CQ_HANDLE cq;
-	VIP_ULONG timeout;
-	VIP_RETURN rc;
-	VIP_VI_HANDLE vi;
-	VIP_BOOLEAN recv;
-};
-
-static void *wait_main(void *arg)
-{
-	struct waiter *w = arg;
-
-	w->rc = VipCQWait(w->cq, w->timeout, &w->vi, &w->recv);
-	return NULL;
 }
 
 /* A wait without limit is ended by a message, and by a lost connection. */
@@ -211,7 +191,7 @@ static void wakes(void)
 {
 	struct xfer rx = our_buf(0, 40, 1), ptx = peer_buf(0, 40, 1);
 	VIP_CQ_HANDLE cq;
-	struct waiter w;
+	struct cq_waiter w;
 	struct done r;
 	struct pair p;
 	unsigned int i;
@@ -220,11 +200,8 @@ static void wakes(void)
 	pair_open(&p, &(struct pair_opt){ .recv_cq = cq });
 	for (i = 0; i < 3; i++) {
 		about("round %u", i);
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL),
-			 VIP_SUCCESS);
-		w = (struct waiter){ .cq = cq, .timeout = i & 1 ? 0xffffffff :
-							    VIP_INFINITE };
-		REQUIRE(!pthread_create(&w.thread, NULL, wait_main, &w));
+		pair_post(&p, RECVQ, &rx);
+		start_cq_waiter(&w, cq, i & 1 ? 0xffffffff : VIP_INFINITE);
 		pause_ms(10);
 		if (i < 2) {
 			CHECK_RC(peer_post(p.pvi, SENDQ, &ptx), VIP_SUCCESS);
@@ -255,14 +232,13 @@ static void failures(void)
 	REQUIRE_RC(VipCreateCQ(env.nic.h, 64, &cq), VIP_SUCCESS);
 	pair_open(&p, &(struct pair_opt){ .send_cq = cq, .recv_cq = cq });
 	tx.handle = 0;
-	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL), VIP_SUCCESS);
+	pair_post(&p, SENDQ, &tx);
 	next(cq, p.vi, VIP_FALSE);
 	CHECK(poll_done(p.vi, SENDQ).status & VIP_STATUS_PROTECTION_ERROR);
 	if (reliable())
 		pair_reset(&p);
 	for (i = 0; i < 3; i++)
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL),
-			 VIP_SUCCESS);
+		pair_post(&p, RECVQ, &rx);
 	peer_disconnect(p.pvi);
 	for (i = 0; i < 3; i++) {
 		next(cq, p.vi, VIP_TRUE);
@@ -270,11 +246,11 @@ static void failures(void)
 		CHECK(r.status & VIP_STATUS_DESC_FLUSHED_ERROR);
 	}
 	/* Flushed at the moment of posting. */
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL), VIP_SUCCESS);
+	pair_post(&p, RECVQ, &rx);
 	next(cq, p.vi, VIP_TRUE);
 	CHECK(poll_done(p.vi, RECVQ).d != NULL);
 	tx.handle = env.nic.arena_h;
-	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL), VIP_SUCCESS);
+	pair_post(&p, SENDQ, &tx);
 	next(cq, p.vi, VIP_FALSE);
 	CHECK(poll_done(p.vi, SENDQ).d != NULL);
 	none(cq);

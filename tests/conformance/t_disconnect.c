@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Disconnecting, flushing, draining: section 5. */
-#include "remote.h"
+#include "loss.h"
 #include <string.h>
 
 #define N 6
@@ -12,8 +12,7 @@ static void post_recvs(struct pair *p, VIP_DESCRIPTOR **d)
 
 	for (i = 0; i < N; i++) {
 		rx = our_buf(i * 200, 100, 1);
-		CHECK_RC(nic_post(&env.nic, p->vi, RECVQ, &rx, &d[i]),
-			 VIP_SUCCESS);
+		d[i] = pair_post(p, RECVQ, &rx);
 	}
 }
 
@@ -118,11 +117,11 @@ static void remote(void)
 	for (i = 0; i < N; i++)
 		check_flushed(wait_done(p.vi, RECVQ, LONG_MS), d[i]);
 	/* In Error a post is accepted and comes back flushed. */
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &x, &extra), VIP_SUCCESS);
+	extra = pair_post(&p, RECVQ, &x);
 	r = poll_done(p.vi, RECVQ);
 	CHECK(r.rc == VIP_DESCRIPTOR_ERROR && r.d == extra);
 	CHECK(r.status & VIP_STATUS_DESC_FLUSHED_ERROR);
-	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x, &extra), VIP_SUCCESS);
+	extra = pair_post(&p, SENDQ, &x);
 	r = poll_done(p.vi, SENDQ);
 	CHECK(r.rc == VIP_DESCRIPTOR_ERROR && r.d == extra);
 	CHECK_EQ(r.status, VIP_STATUS_DONE | VIP_STATUS_OP_SEND |
@@ -181,8 +180,7 @@ static void cut_off(void)
 	for (i = 0; i < N; i++) {
 		tx = our_buf(i * 80000, 70000, 1);
 		tx.seed = reliable() ? i : 0;
-		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, &d[i]),
-			 VIP_SUCCESS);
+		d[i] = pair_post(&p, SENDQ, &tx);
 	}
 	CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
 	for (i = 0; i < N; i++) {
@@ -198,7 +196,7 @@ static void cut_off(void)
 		}
 	}
 	CHECK(poll_done(p.vi, SENDQ).d == NULL);
-	CHECK_EQ(peer_state_wait(p.pvi, VIP_STATE_ERROR), VIP_STATE_ERROR);
+	CHECK_PEER_STATE(p.pvi, VIP_STATE_ERROR);
 	for (i = 0; i < N; i++) {
 		m = peer_wait_verify(p.pvi, RECVQ, LONG_MS, 1);
 		if (m.rc != VIP_SUCCESS)
@@ -235,21 +233,6 @@ static void both(void)
 	pair_close(&p);
 }
 
-struct waiter {
-	pthread_t thread;
-	VIP_VI_HANDLE vi;
-	enum queue q;
-	struct done r;
-};
-
-static void *wait_main(void *arg)
-{
-	struct waiter *w = arg;
-
-	w->r = wait_done(w->vi, w->q, VIP_INFINITE);
-	return NULL;
-}
-
 static void wakes(void)
 {
 	VIP_DESCRIPTOR *d;
@@ -261,10 +244,8 @@ static void wakes(void)
 	pair_open(&p, NULL);
 	for (i = 0; i < 2; i++) {
 		about("%s", i ? "local" : "remote");
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &d),
-			 VIP_SUCCESS);
-		w = (struct waiter){ .vi = p.vi, .q = RECVQ };
-		REQUIRE(!pthread_create(&w.thread, NULL, wait_main, &w));
+		d = pair_post(&p, RECVQ, &rx);
+		start_waiter(&w, p.vi, RECVQ, VIP_INFINITE);
 		/* Give it the time to sleep; whether it does is its affair. */
 		pause_ms(10);
 		if (i)

@@ -36,8 +36,7 @@ static void all_delivered(void)
 	VIP_VI_HANDLE vi = lone_vi(env.nic.h);
 
 	raise_error(vi);
-	CHECK_EQ(nic_error_wait(&env.nic, vi, VIP_ERROR_POST_DESC, 1, LONG_MS,
-				NULL), 1);
+	CHECK_ERRORS(vi, VIP_ERROR_POST_DESC, 1);
 	CHECK_RC(VipDisconnect(vi), VIP_SUCCESS);
 	CHECK_RC(VipDestroyVi(vi), VIP_SUCCESS);
 }
@@ -204,8 +203,7 @@ static void refused(unsigned int control, VIP_ERROR_CODE code, VIP_ULONG op)
 	check_error(p.vi, code, 1, op, VIP_RESOURCE_VI, NULL);
 	CHECK_EQ(bytes_other(page, XFER_GUARD, 4096), 0);
 	if (reliable())
-		CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
-			 VIP_STATE_ERROR);
+		CHECK_STATE(p.vi, VIP_STATE_ERROR);
 	else
 		CHECK_EQ(vi_state(p.vi), VIP_STATE_CONNECTED);
 	pair_close(&p);
@@ -276,8 +274,7 @@ static void handlers_call(void)
 	CHECK(called(&h));
 	CHECK_EQ(h.good, 1);
 	CHECK_RC(VipDestroyVi(p.vi), VIP_INVALID_PARAMETER);
-	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DESTROY,
-					   .vi = p.pvi }).rc, VIP_SUCCESS);
+	peer_destroy(p.pvi);
 	about("VipCloseNic");
 	REQUIRE_RC(VipOpenNic(env.device, &second), VIP_SUCCESS);
 	CHECK_RC(VipErrorCallback(second, &h, on_close), VIP_SUCCESS);
@@ -432,7 +429,7 @@ static void said_of_ends(void)
 	about("the peer disconnects");
 	pair_open(&p, NULL);
 	peer_disconnect(p.pvi);
-	CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR), VIP_STATE_ERROR);
+	CHECK_STATE(p.vi, VIP_STATE_ERROR);
 	CHECK_EQ(losses_said(log, p.vi, marker), 0);
 	about("we disconnect");
 	pair_reset(&p);
@@ -441,28 +438,22 @@ static void said_of_ends(void)
 	if (reliable()) {
 		about("a message that finds no receive");
 		pair_reset(&p);
-		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL),
-			 VIP_SUCCESS);
-		CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
-			 VIP_STATE_ERROR);
+		pair_post(&p, SENDQ, &tx);
+		CHECK_STATE(p.vi, VIP_STATE_ERROR);
 		CHECK_EQ(losses_said(log, p.vi, marker), 1);
 		about("an error of the peer's");
 		pair_reset(&p);
 		tx = peer_buf(0, 10, 1);
 		tx.len_delta = 1;
 		CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
-		CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
-			 VIP_STATE_ERROR);
+		CHECK_STATE(p.vi, VIP_STATE_ERROR);
 		CHECK_EQ(losses_said(log, p.vi, marker), 1);
 		about("one of the peer's that the class knows nothing of");
 		pair_reset(&p);
 		tx = peer_buf(0, 0, 0);
-		CHECK_RC(peer_do((struct ctl_msg){
-				.cmd = P_POST, .vi = p.pvi, .queue = RECVQ,
-				.x = tx, .count = most + 1 }).rc,
+		CHECK_RC(peer_post_many(p.pvi, RECVQ, &tx, most + 1),
 			 VIP_SUCCESS);
-		CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
-			 VIP_STATE_ERROR);
+		CHECK_STATE(p.vi, VIP_STATE_ERROR);
 		CHECK_EQ(losses_said(log, p.vi, marker), 1);
 	}
 	pair_close(&p);

@@ -94,7 +94,7 @@ static void cq_file(void)
 	REQUIRE_RC(VipExtCQGetFd(cq, &fd), VIP_SUCCESS);
 	CHECK_RC(VipExtCQArm(cq), VIP_SUCCESS);
 	CHECK(!readable(fd, SHORT_MS));
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &x, NULL), VIP_SUCCESS);
+	pair_post(&p, RECVQ, &x);
 	CHECK_EQ(one_arrives(&p, &tx).length, 60);
 	CHECK(readable(fd, LONG_MS));
 	/* Another time: at once, since there is a notice; and then not. */

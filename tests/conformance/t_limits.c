@@ -272,20 +272,17 @@ static void queue(void)
 	CHECK_EQ(nic_errors(&env.nic, vi, VIP_ERROR_VI_OVERRUN), 0);
 	about("one too many");
 	CHECK_RC(VipPostRecv(vi, &d[n], h), VIP_SUCCESS);
-	CHECK_EQ(nic_error_wait(&env.nic, vi, VIP_ERROR_VI_OVERRUN, 1, LONG_MS,
-				NULL), 1);
+	CHECK_ERRORS(vi, VIP_ERROR_VI_OVERRUN, 1);
 	about("complete, and not collected");
 	CHECK_RC(VipDisconnect(vi), VIP_SUCCESS);
 	CHECK_RC(VipPostRecv(vi, &d[n], h), VIP_SUCCESS);
-	CHECK_EQ(nic_error_wait(&env.nic, vi, VIP_ERROR_VI_OVERRUN, 2, LONG_MS,
-				NULL), 2);
+	CHECK_ERRORS(vi, VIP_ERROR_VI_OVERRUN, 2);
 	about("one collected");
 	CHECK_RC(VipRecvDone(vi, &got), VIP_DESCRIPTOR_ERROR);
 	CHECK(got == &d[0]);
 	CHECK_RC(VipPostRecv(vi, &d[n + 1], h), VIP_SUCCESS);
 	CHECK_RC(VipPostRecv(vi, &d[n + 2], h), VIP_SUCCESS);
-	CHECK_EQ(nic_error_wait(&env.nic, vi, VIP_ERROR_VI_OVERRUN, 3, LONG_MS,
-				NULL), 3);
+	CHECK_ERRORS(vi, VIP_ERROR_VI_OVERRUN, 3);
 	about("what was queued comes back, and nothing else");
 	CHECK_RC(VipDisconnect(vi), VIP_SUCCESS);
 	for (i = 1; i <= n; i++) {

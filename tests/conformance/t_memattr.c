@@ -199,8 +199,8 @@ static void refused(struct pair *p, const struct region *r)
 		CHECK_EQ(vi_state(p->vi), VIP_STATE_CONNECTED);
 		return;
 	}
-	CHECK_EQ(vi_state_wait(p->vi, VIP_STATE_ERROR), VIP_STATE_ERROR);
-	CHECK_EQ(peer_state_wait(p->pvi, VIP_STATE_ERROR), VIP_STATE_ERROR);
+	CHECK_STATE(p->vi, VIP_STATE_ERROR);
+	CHECK_PEER_STATE(p->pvi, VIP_STATE_ERROR);
 	pair_reset(p);
 }
 
@@ -253,7 +253,7 @@ static void local(void)
 	deliver(&p, &tx, &rx);
 	a.Ptag = tag;
 	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a), VIP_SUCCESS);
-	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL), VIP_SUCCESS);
+	pair_post(&p, SENDQ, &tx);
 	d = wait_done(p.vi, SENDQ, LONG_MS);
 	CHECK_RC(d.rc, VIP_DESCRIPTOR_ERROR);
 	CHECK(d.status & VIP_STATUS_PROTECTION_ERROR);

@@ -182,7 +182,7 @@ static void close_live(void)
 
 	REQUIRE_RC(VipCreateCQ(env.nic.h, 16, &cq), VIP_SUCCESS);
 	pair_open(&p, &(struct pair_opt){ .recv_cq = cq });
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &x, NULL), VIP_SUCCESS);
+	pair_post(&p, RECVQ, &x);
 	CHECK_RC(VipRegisterMem(env.nic.h, pages(4096), 4096, NULL, &mem),
 		 VIP_SUCCESS);
 	x = peer_buf(0, 100, 1);

@@ -150,8 +150,7 @@ static void recv_one(void)
 	/* Registered on an empty queue: it is for what will be posted. */
 	CHECK_RC(VipRecvNotify(p.vi, tag(1), on_vi), VIP_SUCCESS);
 	for (i = 0; i < 2; i++)
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &d[i]),
-			 VIP_SUCCESS);
+		d[i] = pair_post(&p, RECVQ, &rx);
 	arrive(&p, &tx, 1);
 	CHECK(notes[0].context == tag(1));
 	CHECK(notes[0].nic == env.nic.h);
@@ -185,8 +184,7 @@ static void send_one(void)
 		CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
 	for (i = 0; i < 2; i++) {
 		CHECK_RC(VipSendNotify(p.vi, tag(i), on_vi), VIP_SUCCESS);
-		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, &d[i]),
-			 VIP_SUCCESS);
+		d[i] = pair_post(&p, SENDQ, &tx);
 		CHECK_EQ(notes_wait(i + 1), i + 1);
 		CHECK(notes[i].context == tag(i));
 		CHECK(notes[i].vi == p.vi);
@@ -196,7 +194,7 @@ static void send_one(void)
 		CHECK_EQ(notes[i].length, 50);
 	}
 	/* Without a handler the descriptor stays for Done. */
-	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, &d[2]), VIP_SUCCESS);
+	d[2] = pair_post(&p, SENDQ, &tx);
 	r = wait_done(p.vi, SENDQ, LONG_MS);
 	CHECK_RC(r.rc, VIP_SUCCESS);
 	CHECK(r.d == d[2]);
@@ -401,8 +399,7 @@ static void flushed(void)
 
 	pair_open(&p, NULL);
 	for (i = 0; i < 3; i++) {
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &d[i]),
-			 VIP_SUCCESS);
+		d[i] = pair_post(&p, RECVQ, &rx);
 		CHECK_RC(VipRecvNotify(p.vi, tag(i), on_vi), VIP_SUCCESS);
 	}
 	/* The peer leaves: Error. */
@@ -412,9 +409,9 @@ static void flushed(void)
 	/* And what is posted now completes at once. */
 	CHECK_RC(VipRecvNotify(p.vi, tag(3), on_vi), VIP_SUCCESS);
 	CHECK_RC(VipSendNotify(p.vi, tag(4), on_vi), VIP_SUCCESS);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL), VIP_SUCCESS);
+	pair_post(&p, RECVQ, &rx);
 	CHECK_EQ(notes_wait(4), 4);
-	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &rx, NULL), VIP_SUCCESS);
+	pair_post(&p, SENDQ, &rx);
 	CHECK_EQ(notes_wait(5), 5);
 	for (i = 0; i < 5; i++) {
 		about("call %u", i);
@@ -491,14 +488,14 @@ static void cq_queues(void)
 	pair_open(&p, &o);
 	CHECK_RC(VipCQNotify(cq, tag(0), on_cq), VIP_SUCCESS);
 	CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
-	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, &d), VIP_SUCCESS);
+	d = pair_post(&p, SENDQ, &tx);
 	CHECK_EQ(notes_wait(1), 1);
 	CHECK(notes[0].vi == p.vi);
 	CHECK_EQ(notes[0].recv, VIP_FALSE);
 	CHECK(poll_done(p.vi, SENDQ).d == d);
 	/* Notify on the queue itself is tolerated, as Wait is. */
 	tx = our_buf(0, 100, 1);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &tx, &d), VIP_SUCCESS);
+	d = pair_post(&p, RECVQ, &tx);
 	CHECK_RC(VipRecvNotify(p.vi, tag(1), on_vi), VIP_SUCCESS);
 	CHECK_RC(VipCQNotify(cq, tag(2), on_cq), VIP_SUCCESS);
 	rx = peer_buf(0, 50, 1);

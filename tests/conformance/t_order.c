@@ -62,12 +62,7 @@ static struct burst fifo_burst(void)
 
 static void fifo(void)
 {
-	struct tries t = { 0 };
-	struct burst b;
-
-	do {
-		b = fifo_burst();
-	} while (burst_again(&b, &t));
+	until_it_came(fifo_burst);
 }
 
 /* Posted receives are used in order, whatever the messages' sizes. */
@@ -115,12 +110,7 @@ static struct burst receives_burst(void)
 
 static void receives(void)
 {
-	struct tries t = { 0 };
-	struct burst b;
-
-	do {
-		b = receives_burst();
-	} while (burst_again(&b, &t));
+	until_it_came(receives_burst);
 }
 
 /* An entry in the CQ means that Done succeeds, at once, each time. */
@@ -180,12 +170,7 @@ static struct burst six_rounds(void)
 
 static void cq_then_done(void)
 {
-	struct tries t = { 0 };
-	struct burst b;
-
-	do {
-		b = six_rounds();
-	} while (burst_again(&b, &t));
+	until_it_came(six_rounds);
 }
 
 /* Fills a buffer at the peer by RDMA Writes, while it watches the last byte. */

@@ -83,14 +83,14 @@ static void timed_out(void)
 	CHECK_RC(met_poll(p.vi), VIP_TIMEOUT);
 	/* Or asks: a peer that comes after the deadline finds none. */
 	REQUIRE_RC(meet(p.vi, &m, BRIEF_MS), VIP_SUCCESS);
-	CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_IDLE), VIP_STATE_IDLE);
+	CHECK_STATE(p.vi, VIP_STATE_IDLE);
 	REQUIRE_RC(peer_meet(p.pvi, &m, BRIEF_MS), VIP_SUCCESS);
 	CHECK_RC(peer_met(p.pvi, true).rc, VIP_TIMEOUT);
 	CHECK_EQ(peer_state(p.pvi), VIP_STATE_IDLE);
 	CHECK_RC(met(p.vi, false), VIP_TIMEOUT);
 	/* A verdict that is not fetched is no obstacle. */
 	REQUIRE_RC(meet(p.vi, &m, BRIEF_MS), VIP_SUCCESS);
-	CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_IDLE), VIP_STATE_IDLE);
+	CHECK_STATE(p.vi, VIP_STATE_IDLE);
 	pair_meet(&p);
 	check_alive(&p);
 	pair_close(&p);
@@ -156,7 +156,7 @@ static void receives_survive(void)
 	struct pair p;
 
 	pair_create(&p, NULL);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &x, &d), VIP_SUCCESS);
+	d = pair_post(&p, RECVQ, &x);
 	REQUIRE_RC(meet(p.vi, &m, BRIEF_MS), VIP_SUCCESS);
 	CHECK_RC(met(p.vi, true), VIP_TIMEOUT);
 	CHECK_RC(poll_done(p.vi, RECVQ).rc, VIP_NOT_DONE);
@@ -213,7 +213,7 @@ static void cancelled(void)
 	struct pair p;
 
 	pair_create(&p, NULL);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &x, &d), VIP_SUCCESS);
+	d = pair_post(&p, RECVQ, &x);
 	REQUIRE_RC(meet(p.vi, &m, LONG_MS), VIP_SUCCESS);
 	CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_IDLE);
@@ -230,8 +230,7 @@ static void cancelled(void)
 	pair_part(&p);
 	REQUIRE_RC(meet(p.vi, &m, LONG_MS), VIP_SUCCESS);
 	REQUIRE_RC(peer_meet(p.pvi, &m, LONG_MS), VIP_SUCCESS);
-	CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_CONNECTED),
-		 VIP_STATE_CONNECTED);
+	CHECK_STATE(p.vi, VIP_STATE_CONNECTED);
 	CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
 	CHECK_RC(met(p.vi, false), VIP_INVALID_STATE);
 	pair_close(&p);
@@ -378,7 +377,7 @@ static void own_address_too(void)
 	CHECK_EQ(vi_state(x), VIP_STATE_CONNECTED);
 	CHECK_EQ(vi_state(y), VIP_STATE_CONNECTED);
 	CHECK_RC(VipDisconnect(x), VIP_SUCCESS);
-	CHECK_EQ(vi_state_wait(y, VIP_STATE_ERROR), VIP_STATE_ERROR);
+	CHECK_STATE(y, VIP_STATE_ERROR);
 	CHECK_RC(VipDisconnect(y), VIP_SUCCESS);
 	/* A VI is not its own peer, but another may have its address. */
 	REQUIRE_RC(meet(x, &mirror, BRIEF_MS), VIP_SUCCESS);
@@ -495,7 +494,7 @@ static void states(void)
 	CHECK_RC(VipDestroyVi(p.vi), VIP_INVALID_STATE);
 	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x, NULL),
 		 VIP_INVALID_STATE);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &x, NULL), VIP_SUCCESS);
+	pair_post(&p, RECVQ, &x);
 	CHECK_RC(met(p.vi, false), VIP_NOT_DONE);
 	REQUIRE_RC(peer_meet(p.pvi, &m, LONG_MS), VIP_SUCCESS);
 	CHECK_RC(met(p.vi, true), VIP_SUCCESS);
@@ -504,9 +503,8 @@ static void states(void)
 	CHECK_RC(met(p.vi, false), VIP_INVALID_STATE);
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_CONNECTED);
 	peer_disconnect(p.pvi);
-	CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR), VIP_STATE_ERROR);
-	CHECK_EQ(nic_error_wait(&env.nic, p.vi, VIP_ERROR_CONN_LOST, 1,
-				LONG_MS, NULL), 1);
+	CHECK_STATE(p.vi, VIP_STATE_ERROR);
+	CHECK_ERRORS(p.vi, VIP_ERROR_CONN_LOST, 1);
 	CHECK_RC(meet(p.vi, &m, LONG_MS), VIP_INVALID_STATE);
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_ERROR);
 	pair_close(&p);
@@ -579,8 +577,7 @@ static void gone(void)
 	first = peer_vi(&p.attr, CTL_MAIN_PTAG);
 	REQUIRE_RC(peer_meet(first, &m, LONG_MS), VIP_SUCCESS);
 	peer_disconnect(first);
-	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DESTROY,
-					   .vi = first }).rc, VIP_SUCCESS);
+	peer_destroy(first);
 	REQUIRE_RC(meet(p.vi, &m, LONG_MS), VIP_SUCCESS);
 	CHECK_RC(met(p.vi, false), VIP_NOT_DONE);
 	REQUIRE_RC(peer_meet(p.pvi, &m, LONG_MS), VIP_SUCCESS);
@@ -618,8 +615,7 @@ static void killed_pending(void)
 		rc = met(p.vi, true);
 		if (rc != VIP_SUCCESS)
 			break;
-		CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
-			 VIP_STATE_ERROR);
+		CHECK_STATE(p.vi, VIP_STATE_ERROR);
 		CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
 	} while (now_ms() < end);
 	CHECK_RC(rc, VIP_TIMEOUT);
@@ -636,12 +632,11 @@ static void killed_connected(void)
 
 	pair_create(&p, NULL);
 	pair_meet(&p);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &d), VIP_SUCCESS);
+	d = pair_post(&p, RECVQ, &rx);
 	send_order(P_DIE);
 	r = wait_done(p.vi, RECVQ, 3 * LONG_MS);
 	CHECK(r.d == d && (r.status & VIP_STATUS_DESC_FLUSHED_ERROR));
-	CHECK_EQ(nic_error_wait(&env.nic, p.vi, VIP_ERROR_CONN_LOST, 1,
-				LONG_MS, NULL), 1);
+	CHECK_ERRORS(p.vi, VIP_ERROR_CONN_LOST, 1);
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_ERROR);
 	CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
 	CHECK_RC(VipDestroyVi(p.vi), VIP_SUCCESS);

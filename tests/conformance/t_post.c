@@ -119,7 +119,7 @@ static void no_receive(void)
 	struct pair p;
 
 	pair_open(&p, NULL);
-	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, &d), VIP_SUCCESS);
+	d = pair_post(&p, SENDQ, &tx);
 	r = wait_done(p.vi, SENDQ, LONG_MS);
 	CHECK(r.d == d);
 	if (!reliable()) {
@@ -130,8 +130,7 @@ static void no_receive(void)
 		CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
 		CHECK_RC(peer_wait(p.pvi, RECVQ, SHORT_MS).rc, VIP_TIMEOUT);
 		do {
-			CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, &d),
-				 VIP_SUCCESS);
+			d = pair_post(&p, SENDQ, &tx);
 			CHECK_RC(wait_done(p.vi, SENDQ, LONG_MS).rc,
 				 VIP_SUCCESS);
 			rc = peer_wait(p.pvi, RECVQ, patience()).rc;
@@ -140,10 +139,9 @@ static void no_receive(void)
 		pair_close(&p);
 		return;
 	}
-	CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR), VIP_STATE_ERROR);
-	CHECK_EQ(peer_state_wait(p.pvi, VIP_STATE_ERROR), VIP_STATE_ERROR);
-	CHECK_EQ(nic_error_wait(&env.nic, p.vi, VIP_ERROR_CONN_LOST, 1,
-				LONG_MS, NULL), 1);
+	CHECK_STATE(p.vi, VIP_STATE_ERROR);
+	CHECK_PEER_STATE(p.pvi, VIP_STATE_ERROR);
+	CHECK_ERRORS(p.vi, VIP_ERROR_CONN_LOST, 1);
 	if (env.level == VIP_SERVICE_RELIABLE_RECEPTION)
 		CHECK(r.status & VIP_STATUS_REMOTE_DESC_ERROR);
 	after_error(&p);

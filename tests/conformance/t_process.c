@@ -86,7 +86,7 @@ static void copy_on_write(void)
 
 	REQUIRE(!pipe(fds));
 	pair_open(&p, NULL);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL), VIP_SUCCESS);
+	pair_post(&p, RECVQ, &rx);
 	pid = child_fork();
 	if (pid == 0) {
 		memset(env.nic.arena, 0xee, 16384);
@@ -153,8 +153,7 @@ static void peer_gone(uint32_t cmd)
 
 	pair_open(&p, NULL);
 	for (i = 0; i < 2; i++)
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &d[i]),
-			 VIP_SUCCESS);
+		d[i] = pair_post(&p, RECVQ, &rx);
 	send_order(cmd);
 	for (i = 0; i < 2; i++) {
 		r = wait_done(p.vi, RECVQ, 3 * LONG_MS);
@@ -162,8 +161,7 @@ static void peer_gone(uint32_t cmd)
 		CHECK(r.d == d[i]);
 		CHECK(r.status & VIP_STATUS_DESC_FLUSHED_ERROR);
 	}
-	CHECK_EQ(nic_error_wait(&env.nic, p.vi, VIP_ERROR_CONN_LOST, 1,
-				LONG_MS, NULL), 1);
+	CHECK_ERRORS(p.vi, VIP_ERROR_CONN_LOST, 1);
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_ERROR);
 	CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
 	CHECK_RC(VipDestroyVi(p.vi), VIP_SUCCESS);
@@ -207,8 +205,7 @@ static void killed_busy(void)
 	pair_open(&p, NULL);
 	for (i = 0; i < 8; i++) {
 		rx = our_buf(i * 70000, 60000, 1);
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL),
-			 VIP_SUCCESS);
+		pair_post(&p, RECVQ, &rx);
 	}
 	peer_spawn((struct ctl_msg){ .cmd = P_POST, .vi = p.pvi,
 				     .queue = SENDQ, .x = tx, .count = 6 }, 0);
@@ -233,8 +230,7 @@ static void killed_busy(void)
 	}
 	CHECK_EQ(whole + partly + flushed, 8);
 	CHECK(flushed >= 2);
-	CHECK_EQ(nic_error_wait(&env.nic, p.vi, VIP_ERROR_CONN_LOST, 1,
-				LONG_MS, NULL), 1);
+	CHECK_ERRORS(p.vi, VIP_ERROR_CONN_LOST, 1);
 	CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
 	CHECK_RC(VipDestroyVi(p.vi), VIP_SUCCESS);
 }

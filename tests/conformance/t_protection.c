@@ -184,7 +184,7 @@ static void deregistered(void)
 	spot_make(&s, env.nic.ptag);
 	pair_open(&p, NULL);
 	rx = in_spot(&s, 0, 100);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &d), VIP_SUCCESS);
+	d = pair_post(&p, RECVQ, &rx);
 	CHECK_RC(VipDeregisterMem(env.nic.h, s.base, s.h), VIP_SUCCESS);
 	CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
 	do {
@@ -220,8 +220,7 @@ static bool surround(void)
 		tx = our_buf(i * 200, 100, 1);
 		if (i == 2)
 			tx.handle = 0;
-		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, &d[i]),
-			 VIP_SUCCESS);
+		d[i] = pair_post(&p, SENDQ, &tx);
 	}
 	for (i = 0; i < 5; i++) {
 		about("descriptor %u", i);

@@ -39,8 +39,7 @@ static struct burst by_turns(void)
 	for (i = 0; i < 16; i++) {
 		tx = our_buf(i * 16384, len_of(i), 1);
 		tx.seed = 100 + i;
-		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, &sent[i]),
-			 VIP_SUCCESS);
+		sent[i] = pair_post(&p, SENDQ, &tx);
 	}
 	for (i = 0; i < 16; i++) {
 		about("message %u", i);
@@ -66,12 +65,7 @@ static struct burst by_turns(void)
 
 static void fifo(void)
 {
-	struct tries t = { 0 };
-	struct burst b;
-
-	do {
-		b = by_turns();
-	} while (burst_again(&b, &t));
+	until_it_came(by_turns);
 }
 
 static void empty(void)
@@ -100,8 +94,7 @@ static void empty(void)
 			pair_connect(&p);
 		if (i == 1) {
 			peer_disconnect(p.pvi);
-			CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
-				 VIP_STATE_ERROR);
+			CHECK_STATE(p.vi, VIP_STATE_ERROR);
 		}
 	}
 	pair_close(&p);
@@ -115,9 +108,9 @@ static void not_done(void)
 	struct pair p;
 
 	pair_open(&p, NULL);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &first), VIP_SUCCESS);
+	first = pair_post(&p, RECVQ, &rx);
 	rx.addr += 200;
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &second), VIP_SUCCESS);
+	second = pair_post(&p, RECVQ, &rx);
 	r = poll_done(p.vi, RECVQ);
 	CHECK_RC(r.rc, VIP_NOT_DONE);
 	CHECK(r.d == NULL);
@@ -198,9 +191,7 @@ static void full_sends(void)
 
 	d = many(n + 1, &h);
 	pair_open(&p, NULL);
-	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_POST, .vi = p.pvi,
-					   .queue = RECVQ, .x = rx,
-					   .count = n }).rc, VIP_SUCCESS);
+	CHECK_RC(peer_post_many(p.pvi, RECVQ, &rx, n), VIP_SUCCESS);
 	for (i = 0; i < n; i++)
 		REQUIRE_RC(VipPostSend(p.vi, &d[i], h), VIP_SUCCESS);
 	CHECK_EQ(nic_errors(&env.nic, p.vi, VIP_ERROR_VI_OVERRUN), 0);
@@ -256,9 +247,8 @@ static void depth(void)
 	/* Round the ring of the send queue with what the peer can take. */
 	for (i = 0; i < n / 8 + 3; i++) {
 		if (i % 32 == 0)
-			CHECK_RC(peer_do((struct ctl_msg){
-				.cmd = P_POST, .vi = p.pvi, .queue = RECVQ,
-				.x = rx, .count = 32 }).rc, VIP_SUCCESS);
+			CHECK_RC(peer_post_many(p.pvi, RECVQ, &rx, 32),
+				 VIP_SUCCESS);
 		memset(&d[i], 0, sizeof(d[i]));
 		REQUIRE_RC(VipPostSend(p.vi, &d[i], h), VIP_SUCCESS);
 		REQUIRE_RC(VipSendWait(p.vi, LONG_MS, &got), VIP_SUCCESS);

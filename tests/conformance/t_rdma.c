@@ -22,7 +22,7 @@ static void check_written(struct pair *p, const struct xfer *x)
 	VIP_DESCRIPTOR *d = NULL;
 	struct done r;
 
-	CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, x, &d), VIP_SUCCESS);
+	d = pair_post(p, SENDQ, x);
 	r = wait_done(p->vi, SENDQ, LONG_MS);
 	CHECK_RC(r.rc, VIP_SUCCESS);
 	CHECK(r.d == d);
@@ -239,10 +239,8 @@ static void burst(struct pair *p, const struct xfer *x, unsigned int n,
 		if (m.rc == VIP_SUCCESS)
 			CHECK_RC(peer_post(p->pvi, RECVQ, &rx), VIP_SUCCESS);
 		for (i = 0; i < n; i++)
-			CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, &x[i], NULL),
-				 VIP_SUCCESS);
-		CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, &tx, NULL),
-			 VIP_SUCCESS);
+			pair_post(p, SENDQ, &x[i]);
+		pair_post(p, SENDQ, &tx);
 		m = peer_wait(p->pvi, RECVQ, patience());
 		wrong = 0;
 		for (i = 0; m.rc == VIP_SUCCESS && i < nmust; i++)

@@ -36,8 +36,7 @@ static void refuse_one(struct pair *p, struct xfer x, bool immediate)
 		CHECK_RC(peer_post(p->pvi, RECVQ, &rx), VIP_SUCCESS);
 	}
 	do {
-		CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, &x, NULL),
-			 VIP_SUCCESS);
+		pair_post(p, SENDQ, &x);
 		s = wait_done(p->vi, SENDQ, LONG_MS);
 		CHECK(s.d != NULL);
 		/* It may be complete already, but at Reliable Reception. */
@@ -72,8 +71,7 @@ static void take(struct pair *p, const struct xfer *x)
 	size_t wrong;
 
 	do {
-		CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, x, NULL),
-			 VIP_SUCCESS);
+		pair_post(p, SENDQ, x);
 		CHECK_RC(wait_done(p->vi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
 		check_alive(p);
 		wrong = peer_wrong(x->raddr, x->len, x->seed);
@@ -231,7 +229,7 @@ static void no_receive(void)
 
 	pair_open(&p, NULL);
 	x.control |= VIP_CONTROL_IMMEDIATE;
-	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x, NULL), VIP_SUCCESS);
+	pair_post(&p, SENDQ, &x);
 	CHECK(wait_done(p.vi, SENDQ, LONG_MS).d != NULL);
 	after_error(&p);
 	pair_close(&p);

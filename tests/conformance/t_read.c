@@ -753,8 +753,7 @@ static void disconnected(void)
 			if (round & 1)
 				CHECK_EQ(vi_state(p.vi), VIP_STATE_IDLE);
 			else
-				CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
-					 VIP_STATE_ERROR);
+				CHECK_STATE(p.vi, VIP_STATE_ERROR);
 			pair_reset(&p);
 			check_alive(&p);
 		}

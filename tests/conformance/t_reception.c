@@ -57,7 +57,7 @@ static void placed(void)
 		about("RDMA Write of %u bytes", lens[i]);
 		x = write_of(lens[i], i);
 		peer_fill(x.raddr - 1, lens[i] + 2, 0x11);
-		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x, &d), VIP_SUCCESS);
+		d = pair_post(&p, SENDQ, &x);
 		check_send(&p, d, 0);
 		CHECK_EQ(peer_wrong(x.raddr, lens[i], x.seed), 0);
 		CHECK_EQ(peer_other(x.raddr - 1, 1, 0x11), 0);
@@ -66,7 +66,7 @@ static void placed(void)
 		x = our_buf(0, lens[i], 2);
 		rx = peer_buf(0, lens[i], 3);
 		CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
-		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x, &d), VIP_SUCCESS);
+		d = pair_post(&p, SENDQ, &x);
 		check_send(&p, d, 0);
 		/* Complete there too: no time to wait for is needed. */
 		CHECK_EQ(peer_wait_verify(p.pvi, RECVQ, 0, 1).bad, 0);
@@ -99,8 +99,7 @@ static void no_receive(void)
 				x.raddr = env.p_arena + TARGET;
 				x.rhandle = env.p_arena_h;
 			}
-			CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x, &d[i]),
-				 VIP_SUCCESS);
+			d[i] = pair_post(&p, SENDQ, &x);
 		}
 		for (i = 0; i < 2; i++) {
 			check_send(&p, d[i], 0);
@@ -109,8 +108,7 @@ static void no_receive(void)
 		check_send(&p, d[2], VIP_STATUS_REMOTE_DESC_ERROR);
 		for (i = 3; i < 6; i++)
 			check_send(&p, d[i], VIP_STATUS_DESC_FLUSHED_ERROR);
-		CHECK_EQ(nic_error_wait(&env.nic, p.vi, VIP_ERROR_CONN_LOST,
-					round + 1, LONG_MS, NULL), round + 1);
+		CHECK_ERRORS(p.vi, VIP_ERROR_CONN_LOST, round + 1);
 		after_error(&p);
 	}
 	pair_close(&p);
@@ -133,7 +131,7 @@ static void too_long(void)
 		rx = peer_buf(0, m[i].room, m[i].room ? 1 : 0);
 		CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
 		x = our_buf(0, m[i].len, 1);
-		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x, &d), VIP_SUCCESS);
+		d = pair_post(&p, SENDQ, &x);
 		check_send(&p, d, VIP_STATUS_REMOTE_DESC_ERROR);
 		check_recv(&p, VIP_STATUS_LENGTH_ERROR);
 		after_error(&p);
@@ -160,7 +158,7 @@ static void gone(void)
 		CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
 		peer_deregister(r.obj);
 		x = our_buf(0, i ? 60000 : 60, 1);
-		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x, &d), VIP_SUCCESS);
+		d = pair_post(&p, SENDQ, &x);
 		check_send(&p, d, VIP_STATUS_REMOTE_DESC_ERROR);
 		check_recv(&p, VIP_STATUS_PROTECTION_ERROR);
 		after_error(&p);
@@ -185,8 +183,7 @@ static void refused(void)
 			x.addr += i * 20032;
 			if (i == 2)
 				x.rhandle ^= 0x80000000;
-			CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x, &d[i]),
-				 VIP_SUCCESS);
+			d[i] = pair_post(&p, SENDQ, &x);
 		}
 		check_send(&p, d[0], 0);
 		check_send(&p, d[1], 0);

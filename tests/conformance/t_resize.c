@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* VipResizeCQ: section 10.5, and what section 9 says of entries. */
-#include "remote.h"
+#include "loss.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -228,31 +228,11 @@ static void stale(void)
 	}
 }
 
-struct waiter {
-	pthread_t thread;
-	VIP_CQ_HANDLE cq;
-	VIP_ULONG timeout;
-	VIP_RETURN rc;
-	VIP_VI_HANDLE vi;
-	VIP_BOOLEAN recv;
-	uint64_t took;
-};
-
-static void *wait_main(void *arg)
-{
-	struct waiter *w = arg;
-	uint64_t start = now_ms();
-
-	w->rc = VipCQWait(w->cq, w->timeout, &w->vi, &w->recv);
-	w->took = now_ms() - start;
-	return NULL;
-}
-
 /* A thread that sleeps on it sleeps on, and is woken by what comes after. */
 static void waiters(void)
 {
 	static const VIP_ULONG limit[] = { VIP_INFINITE, 60000 };
-	struct waiter w[3];
+	struct cq_waiter w[3];
 	struct source s;
 	VIP_CQ_HANDLE cq;
 	unsigned int i, j;
@@ -261,12 +241,8 @@ static void waiters(void)
 	sources(&s, 1, cq);
 	for (i = 0; i < 4; i++) {
 		about("round %u", i);
-		for (j = 0; j < ARRAY_SIZE(w); j++) {
-			w[j] = (struct waiter){ .cq = cq,
-						.timeout = limit[j % 2] };
-			REQUIRE(!pthread_create(&w[j].thread, NULL, wait_main,
-						&w[j]));
-		}
+		for (j = 0; j < ARRAY_SIZE(w); j++)
+			start_cq_waiter(&w[j], cq, limit[j % 2]);
 		if (i & 1)
 			pause_ms(2);
 		CHECK_RC(VipResizeCQ(cq, i & 2 ? 1 : 64), VIP_SUCCESS);
@@ -283,13 +259,12 @@ static void waiters(void)
 		}
 	}
 	about("a wait's time is its own");
-	w[0] = (struct waiter){ .cq = cq, .timeout = SHORT_MS };
-	REQUIRE(!pthread_create(&w[0].thread, NULL, wait_main, &w[0]));
+	start_cq_waiter(&w[0], cq, SHORT_MS);
 	for (i = 0; i < 20; i++)
 		CHECK_RC(VipResizeCQ(cq, 1 + i), VIP_SUCCESS);
 	pthread_join(w[0].thread, NULL);
 	CHECK_RC(w[0].rc, VIP_TIMEOUT);
-	CHECK(w[0].took >= SHORT_MS - 1 && w[0].took < LONG_MS);
+	CHECK(w[0].took_ms >= SHORT_MS - 1 && w[0].took_ms < LONG_MS);
 	CHECK_RC(VipDestroyVi(s.vi), VIP_SUCCESS);
 	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
 }
@@ -422,11 +397,8 @@ static void load(void)
 	pair_open(&p, &(struct pair_opt){ .send_cq = c.cq, .recv_cq = c.cq });
 	c.vi = p.vi;
 	for (i = 0; i < LOAD; i++)
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL),
-			 VIP_SUCCESS);
-	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_POST, .vi = p.pvi,
-					   .queue = RECVQ, .x = prx,
-					   .count = LOAD }).rc, VIP_SUCCESS);
+		pair_post(&p, RECVQ, &rx);
+	CHECK_RC(peer_post_many(p.pvi, RECVQ, &prx, LOAD), VIP_SUCCESS);
 	REQUIRE(!pthread_create(&c.thread, NULL, collect_main, &c));
 	peer_spawn((struct ctl_msg){ .cmd = P_POST, .vi = p.pvi,
 				     .queue = SENDQ, .x = ptx, .count = LOAD },

@@ -145,7 +145,7 @@ static struct burst again(void)
 
 	pair_open(&p, NULL);
 	CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
-	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, &d), VIP_SUCCESS);
+	d = pair_post(&p, SENDQ, &tx);
 	for (i = 0; i < 20; i++) {
 		about("round %u", i);
 		s = wait_done(p.vi, SENDQ, LONG_MS);
@@ -169,12 +169,7 @@ static struct burst again(void)
 
 static void repost(void)
 {
-	struct tries t = { 0 };
-	struct burst b;
-
-	do {
-		b = again();
-	} while (burst_again(&b, &t));
+	until_it_came(again);
 }
 
 #define EACH	8	/* messages in either direction */
@@ -224,16 +219,14 @@ static struct burst crossing(void)
 		t = our_buf(i * 8192, 5000, 2);
 		r.seed = t.seed = i + 1;
 		CHECK_RC(peer_post(p.pvi, RECVQ, &r), VIP_SUCCESS);
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &t, NULL),
-			 VIP_SUCCESS);
+		pair_post(&p, RECVQ, &t);
 	}
 	for (i = 0; i < EACH; i++) {
 		t = our_buf(100000 + i * 8192, 4000 + i, 3);
 		r = peer_buf(100000 + i * 8192, 4500 + i, 3);
 		r.seed = t.seed = i + 1;
 		CHECK_RC(peer_post(p.pvi, SENDQ, &r), VIP_SUCCESS);
-		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &t, NULL),
-			 VIP_SUCCESS);
+		pair_post(&p, SENDQ, &t);
 	}
 	for (i = 0; i < EACH; i++) {
 		about("message %u", i);
@@ -250,12 +243,7 @@ static struct burst crossing(void)
 
 static void both_ways(void)
 {
-	struct tries t = { 0 };
-	struct burst b;
-
-	do {
-		b = crossing();
-	} while (burst_again(&b, &t));
+	until_it_came(crossing);
 }
 
 static const struct group groups[] = {

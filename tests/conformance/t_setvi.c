@@ -138,7 +138,7 @@ static void state(void)
 	check_alive(&p);
 	about("error");
 	peer_disconnect(p.pvi);
-	CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR), VIP_STATE_ERROR);
+	CHECK_STATE(p.vi, VIP_STATE_ERROR);
 	CHECK_RC(VipSetViAttributes(p.vi, &a), VIP_INVALID_STATE);
 	check_attrs(p.vi, &p.attr);
 	about("disconnected");
@@ -198,7 +198,7 @@ static void effect(void)
 	check_alive(&p);
 	/* By the level set it lives on or not: one byte too long. */
 	tx = our_buf(0, 3001, 1);
-	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL), VIP_SUCCESS);
+	pair_post(&p, SENDQ, &tx);
 	CHECK(wait_done(p.vi, SENDQ, LONG_MS).status &
 	      VIP_STATUS_LENGTH_ERROR);
 	CHECK_EQ(vi_state_wait(p.vi, reliable() ? VIP_STATE_ERROR :
@@ -263,7 +263,7 @@ static struct done posted_before(const VIP_VI_ATTRIBUTES *before,
 
 	pair_create(&p, &o);
 	CHECK_RC(VipSetViAttributes(p.vi, &a), VIP_SUCCESS);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, rx, &d), VIP_SUCCESS);
+	d = pair_post(&p, RECVQ, rx);
 	CHECK_RC(VipPostRecv(p.vi, (void *)((char *)nic_slot(&env.nic) + 32),
 			     env.nic.slots_h), VIP_SUCCESS);
 	a = *after;

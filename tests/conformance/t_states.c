@@ -94,9 +94,7 @@ static void idle(void)
 /* Every way out of Pending, and what becomes of a posted receive. */
 static void pending(void)
 {
-	struct net_address local, remote;
 	struct meeting m = new_meeting();
-	VIP_VI_ATTRIBUTES theirs;
 	struct xfer tx = peer_buf(0, 60, 1);
 	struct ctl_msg c;
 	VIP_DESCRIPTOR *d;
@@ -107,12 +105,9 @@ static void pending(void)
 
 	pair_create(&p, NULL);
 	post_recv(p.vi, 0, &d);
-	own_address(&env.nic, &local, "driver", 6);
-	to_peer(&remote, &m.theirs);
 
 	about("no match");
-	CHECK_RC(VipConnectRequest(p.vi, &local.a, &remote.a, LONG_MS,
-				   &theirs), VIP_NO_MATCH);
+	CHECK_RC(request(p.vi, &m.theirs, LONG_MS), VIP_NO_MATCH);
 	check_view(p.vi, VIP_STATE_IDLE, VIP_FALSE);
 	about("reject");
 	c = ask_pending(&k, p.vi, LONG_MS);
@@ -168,7 +163,7 @@ static void connected(void)
 		check_flushed(p.vi, RECVQ, d[i]);
 	check_view(p.vi, VIP_STATE_IDLE, VIP_TRUE);
 	check_empty(p.vi);
-	CHECK_EQ(peer_state_wait(p.pvi, VIP_STATE_ERROR), VIP_STATE_ERROR);
+	CHECK_PEER_STATE(p.pvi, VIP_STATE_ERROR);
 	peer_disconnect(p.pvi);
 	pair_meet(&p);
 	check_alive(&p);
@@ -178,8 +173,6 @@ static void connected(void)
 static void error(void)
 {
 	struct meeting m = new_meeting();
-	struct net_address local, remote;
-	VIP_VI_ATTRIBUTES theirs;
 	struct xfer x = our_buf(5000, 10, 1);
 	VIP_DESCRIPTOR *d[2], *extra;
 	struct pair p;
@@ -187,29 +180,24 @@ static void error(void)
 	unsigned int i;
 
 	pair_open(&p, NULL);
-	own_address(&env.nic, &local, "driver", 6);
-	to_peer(&remote, &m.theirs);
 	for (i = 0; i < 2; i++)
 		post_recv(p.vi, i, &d[i]);
 	peer_disconnect(p.pvi);
-	CHECK_EQ(nic_error_wait(&env.nic, p.vi, VIP_ERROR_CONN_LOST, 1,
-				LONG_MS, NULL), 1);
+	CHECK_ERRORS(p.vi, VIP_ERROR_CONN_LOST, 1);
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_ERROR);
 	for (i = 0; i < 2; i++)
 		check_flushed(p.vi, RECVQ, d[i]);
 	check_view(p.vi, VIP_STATE_ERROR, VIP_TRUE);
 	for (q = SENDQ; q <= RECVQ; q++) {
-		CHECK_RC(nic_post(&env.nic, p.vi, q, &x, &extra),
-			 VIP_SUCCESS);
+		extra = pair_post(&p, q, &x);
 		check_flushed(p.vi, q, extra);
 	}
-	CHECK_RC(VipConnectRequest(p.vi, &local.a, &remote.a, 100, &theirs),
-		 VIP_INVALID_STATE);
+	CHECK_RC(request(p.vi, &m.theirs, 100), VIP_INVALID_STATE);
 	CHECK_RC(meet(p.vi, &m, 100), VIP_INVALID_STATE);
 	CHECK_RC(VipDestroyVi(p.vi), VIP_INVALID_STATE);
 	check_view(p.vi, VIP_STATE_ERROR, VIP_TRUE);
 	/* Not drained before it: the rest is flushed, nothing twice. */
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &x, &extra), VIP_SUCCESS);
+	extra = pair_post(&p, RECVQ, &x);
 	CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
 	check_flushed(p.vi, RECVQ, extra);
 	check_empty(p.vi);
@@ -262,17 +250,6 @@ static void listen_briefly(unsigned int pvi, const struct disc *d)
 	peer_spawn(m, 0);
 }
 
-/* One request, so that a server that waits yet need not wait on. */
-static void knock(VIP_VI_HANDLE vi, const struct disc *d)
-{
-	struct net_address local, remote;
-	VIP_VI_ATTRIBUTES theirs;
-
-	own_address(&env.nic, &local, "driver", 6);
-	to_peer(&remote, d);
-	VipConnectRequest(vi, &local.a, &remote.a, SHORT_MS, &theirs);
-}
-
 /* A disconnect against one's own request, from both sides of it in time. */
 static void race_request(void)
 {
@@ -300,7 +277,7 @@ static void race_request(void)
 			     VIP_TIMEOUT, VIP_NO_MATCH);
 		/* It may be waiting yet, for a client that has gone. */
 		if (k.rc != VIP_SUCCESS)
-			knock(p.vi, &disc);
+			request(p.vi, &disc, SHORT_MS);
 		peer_join(0);
 		agree(&p);
 	}
@@ -327,7 +304,7 @@ static void race_accept(void)
 		CHECK_RC_ANY(k.rc, VIP_SUCCESS, VIP_TIMEOUT, VIP_NO_MATCH);
 		/* One that came too early for the server: for it to end. */
 		if (k.rc != VIP_SUCCESS)
-			knock(p.vi, &disc);
+			request(p.vi, &disc, SHORT_MS);
 		c = peer_join(0);
 		CHECK_RC_ANY(c.rc, VIP_SUCCESS, VIP_TIMEOUT);
 		if (c.rc == VIP_SUCCESS)
@@ -349,8 +326,7 @@ static void race_destroy(void)
 		pair_open(&p, NULL);
 		for (j = 0; j < 8; j++) {
 			rx = our_buf(j * 6000, 5000, 1);
-			CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL),
-				 VIP_SUCCESS);
+			pair_post(&p, RECVQ, &rx);
 		}
 		peer_spawn((struct ctl_msg){ .cmd = P_POST, .vi = p.pvi,
 					     .queue = SENDQ, .x = tx,
@@ -359,14 +335,11 @@ static void race_destroy(void)
 		CHECK_RC(VipDestroyVi(p.vi), VIP_SUCCESS);
 		CHECK_RC(VipDestroyVi(p.vi), VIP_INVALID_PARAMETER);
 		peer_join(0);
-		CHECK_EQ(peer_state_wait(p.pvi, VIP_STATE_ERROR),
-			 VIP_STATE_ERROR);
+		CHECK_PEER_STATE(p.pvi, VIP_STATE_ERROR);
 		peer_disconnect(p.pvi);
 		REQUIRE_RC(VipCreateVi(env.nic.h, &p.attr, NULL, NULL, &p.vi),
 			   VIP_SUCCESS);
-		while (peer_do((struct ctl_msg){ .cmd = P_DONE, .vi = p.pvi,
-						 .queue = SENDQ }).addr)
-			;
+		peer_drain(p.pvi, SENDQ);
 		pair_meet(&p);
 		check_alive(&p);
 		pair_close(&p);
@@ -486,8 +459,7 @@ static void race_post(void)
 		}
 		CHECK_RC(rc, VIP_SUCCESS);
 		CHECK_RC(peer_join(3).rc, VIP_SUCCESS);
-		CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
-			 VIP_STATE_ERROR);
+		CHECK_STATE(p.vi, VIP_STATE_ERROR);
 		for (back = 0; back < posted; back++) {
 			r = wait_done(p.vi, q, LONG_MS);
 			if (!CHECK(r.d != NULL))

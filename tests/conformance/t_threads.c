@@ -82,10 +82,7 @@ static struct burst all_on_one(void)
 	REQUIRE(SENDERS * EACH <= 2 * 80);
 	d = descriptors(SENDERS * EACH, &h);
 	for (i = 0; i < 2; i++)
-		CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_POST, .vi = p.pvi,
-						   .queue = RECVQ, .x = rx,
-						   .count = 80 }).rc,
-			 VIP_SUCCESS);
+		CHECK_RC(peer_post_many(p.pvi, RECVQ, &rx, 80), VIP_SUCCESS);
 	for (i = 0; i < SENDERS; i++) {
 		b[i] = (struct burst){ .n = EACH };
 		s[i] = (struct sender){ .p = &p, .id = i, .d = d + i * EACH,
@@ -124,12 +121,7 @@ static struct burst all_on_one(void)
 
 static void one_vi(void)
 {
-	struct tries t = { 0 };
-	struct burst b;
-
-	do {
-		b = all_on_one();
-	} while (burst_again(&b, &t));
+	until_it_came(all_on_one);
 }
 
 struct cq_worker {
@@ -186,22 +178,16 @@ static void one_cq(void)
 	REQUIRE_RC(VipCreateCQ(env.nic.h, 8, &cq), VIP_SUCCESS);
 	pair_open(&p, &(struct pair_opt){ .recv_cq = cq });
 	for (i = 0; i < left; i++)
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL),
-			 VIP_SUCCESS);
+		pair_post(&p, RECVQ, &rx);
 	for (i = 0; i < 3; i++) {
 		w[i] = (struct cq_worker){ .cq = cq, .vi = p.vi,
 					   .left = &left };
 		REQUIRE(!pthread_create(&w[i].thread, NULL, cq_main, &w[i]));
 	}
-	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_POST, .vi = p.pvi,
-					   .queue = SENDQ, .x = tx,
-					   .count = 60 }).rc, VIP_SUCCESS);
+	CHECK_RC(peer_post_many(p.pvi, SENDQ, &tx, 60), VIP_SUCCESS);
 	/* What was lost is sent again. */
 	while ((i = left_after(&left, patience())) && once_more(&t))
-		CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_POST, .vi = p.pvi,
-						   .queue = SENDQ, .x = tx,
-						   .count = i }).rc,
-			 VIP_SUCCESS);
+		CHECK_RC(peer_post_many(p.pvi, SENDQ, &tx, i), VIP_SUCCESS);
 	for (i = 0; i < 3; i++) {
 		pthread_join(w[i].thread, NULL);
 		got += w[i].got;
@@ -335,8 +321,7 @@ static void self(void)
 	}
 	for (i = 0; i < 3; i++) {
 		CHECK_RC(VipDisconnect(vi[i]), VIP_SUCCESS);
-		CHECK_EQ(vi_state_wait(s[i].vi, VIP_STATE_ERROR),
-			 VIP_STATE_ERROR);
+		CHECK_STATE(s[i].vi, VIP_STATE_ERROR);
 		CHECK_RC(VipDisconnect(s[i].vi), VIP_SUCCESS);
 		CHECK_RC(VipDestroyVi(vi[i]), VIP_SUCCESS);
 		CHECK_RC(VipDestroyVi(s[i].vi), VIP_SUCCESS);

@@ -220,7 +220,7 @@ static void destroy_states(void)
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_CONNECTED);
 	check_alive(&p);
 	peer_disconnect(p.pvi);
-	CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR), VIP_STATE_ERROR);
+	CHECK_STATE(p.vi, VIP_STATE_ERROR);
 	CHECK_RC(VipDestroyVi(p.vi), VIP_INVALID_STATE);
 	CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_IDLE);

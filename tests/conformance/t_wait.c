@@ -21,7 +21,7 @@ static void timeouts(void)
 	struct pair p;
 
 	pair_open(&p, NULL);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL), VIP_SUCCESS);
+	pair_post(&p, RECVQ, &rx);
 	start = now_ms();
 	r = wait_done(p.vi, RECVQ, 0);
 	CHECK_RC(r.rc, VIP_TIMEOUT);
@@ -43,21 +43,6 @@ static void timeouts(void)
 	pair_close(&p);
 }
 
-struct waiter {
-	pthread_t thread;
-	VIP_VI_HANDLE vi;
-	VIP_ULONG timeout;
-	struct done r;
-};
-
-static void *wait_main(void *arg)
-{
-	struct waiter *w = arg;
-
-	w->r = wait_done(w->vi, RECVQ, w->timeout);
-	return NULL;
-}
-
 static void woken(void)
 {
 	static const VIP_ULONG timeouts_of[] = {
@@ -73,10 +58,8 @@ static void woken(void)
 	pair_open(&p, NULL);
 	for (i = 0; i < ARRAY_SIZE(timeouts_of); i++) {
 		about("time-out 0x%lx", timeouts_of[i]);
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &d),
-			 VIP_SUCCESS);
-		w = (struct waiter){ .vi = p.vi, .timeout = timeouts_of[i] };
-		REQUIRE(!pthread_create(&w.thread, NULL, wait_main, &w));
+		d = pair_post(&p, RECVQ, &rx);
+		start_waiter(&w, p.vi, RECVQ, timeouts_of[i]);
 		pause_ms(10);
 		start = now_ms();
 		CHECK_RC(poll_done(p.vi, RECVQ).rc, VIP_NOT_DONE);
@@ -116,7 +99,7 @@ static void interrupted(void)
 
 	REQUIRE_RC(VipCreateCQ(env.nic.h, 4, &cq), VIP_SUCCESS);
 	pair_open(&p, NULL);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL), VIP_SUCCESS);
+	pair_post(&p, RECVQ, &rx);
 	own_address(&env.nic, &local, "signals", 7);
 	sigaction(SIGALRM, &sa, NULL);
 	interval(3);
@@ -162,14 +145,10 @@ static void two(void)
 	unsigned int i;
 
 	pair_open(&p, NULL);
-	for (i = 0; i < 2; i++) {
-		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &d[i]),
-			 VIP_SUCCESS);
-	}
-	for (i = 0; i < 2; i++) {
-		w[i] = (struct waiter){ .vi = p.vi, .timeout = LONG_MS };
-		REQUIRE(!pthread_create(&w[i].thread, NULL, wait_main, &w[i]));
-	}
+	for (i = 0; i < 2; i++)
+		d[i] = pair_post(&p, RECVQ, &rx);
+	for (i = 0; i < 2; i++)
+		start_waiter(&w[i], p.vi, RECVQ, LONG_MS);
 	for (i = 0; i < 2; i++)
 		CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
 	for (i = 0; i < 2; i++)
