@@ -81,6 +81,8 @@ void about(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #define CHECK(e)	check_(!!(e), #e, __FILE__, __LINE__)
 #define CHECK_RC(e, w)	check_rc_((e), (w), #e, __FILE__, __LINE__)
+#define CHECK_INVALID(e) check_rc_((e), VIP_INVALID_PARAMETER, #e, \
+				   __FILE__, __LINE__)
 /* Any of the codes that follow. */
 #define CHECK_RC_ANY(e, ...) check_rc_any_((e), (int []){ __VA_ARGS__, -1 }, \
 				  #e, __FILE__, __LINE__)

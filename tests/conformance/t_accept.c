@@ -55,12 +55,12 @@ static void bad_accept(void)
 	struct ctl_msg m;
 	struct asker k;
 
-	CHECK_RC(VipConnectAccept(NULL, NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectReject(NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectReject(env.nic.h), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectAccept(NULL, NULL));
+	CHECK_INVALID(VipConnectReject(NULL));
+	CHECK_INVALID(VipConnectReject(env.nic.h));
 	pair_create(&p, NULL);
 	pair_open(&other, NULL);
-	CHECK_RC(VipConnectAccept(NULL, p.vi), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectAccept(NULL, p.vi));
 	m = ask_pending(&k, p.vi, LONG_MS);
 	/* A VI that is Connected already. */
 	CHECK_RC(peer_accept(m.obj, other.pvi), VIP_INVALID_STATE);
@@ -71,11 +71,11 @@ static void bad_accept(void)
 		unsigned int gone = peer_vi(&a, CTL_MAIN_PTAG);
 
 		peer_destroy(gone);
-		CHECK_RC(peer_accept(m.obj, gone), VIP_INVALID_PARAMETER);
+		CHECK_INVALID(peer_accept(m.obj, gone));
 	}
 	CHECK_RC(peer_accept(m.obj, p.pvi), VIP_SUCCESS);
 	CHECK_RC(ask_join(&k), VIP_SUCCESS);
-	CHECK_RC(peer_accept(m.obj, p.pvi), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(peer_accept(m.obj, p.pvi));
 	check_alive(&p);
 	check_alive(&other);
 	pair_close(&p);
@@ -109,22 +109,19 @@ static void wait_arguments(void)
 	VIP_VI_ATTRIBUTES a;
 
 	own_address(&env.nic, &local, "w", 1);
-	CHECK_RC(VipConnectWait(NULL, &local.a, 1, &remote.a, &a, &conn),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectWait(env.nic.h, NULL, 1, &remote.a, &a, &conn),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectWait(env.nic.h, &local.a, 1, NULL, &a, &conn),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectWait(env.nic.h, &local.a, 1, &remote.a, NULL,
-				&conn), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectWait(env.nic.h, &local.a, 1, &remote.a, &a, NULL),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectWait(NULL, &local.a, 1, &remote.a, &a, &conn));
+	CHECK_INVALID(VipConnectWait(env.nic.h, NULL, 1, &remote.a, &a, &conn));
+	CHECK_INVALID(VipConnectWait(env.nic.h, &local.a, 1, NULL, &a, &conn));
+	CHECK_INVALID(VipConnectWait(env.nic.h, &local.a, 1, &remote.a, NULL,
+				     &conn));
+	CHECK_INVALID(VipConnectWait(env.nic.h, &local.a, 1, &remote.a, &a,
+				     NULL));
 	local.a.DiscriminatorLen = env.nic.attr.MaxDiscriminatorLen + 1;
-	CHECK_RC(VipConnectWait(env.nic.h, &local.a, 1, &remote.a, &a, &conn),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectWait(env.nic.h, &local.a, 1, &remote.a, &a,
+				     &conn));
 	local.a.DiscriminatorLen = 0xffff;
-	CHECK_RC(VipConnectWait(env.nic.h, &local.a, 1, &remote.a, &a, &conn),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectWait(env.nic.h, &local.a, 1, &remote.a, &a,
+				     &conn));
 }
 
 /* Every length, at both ends, of bytes that are no text. */

@@ -92,8 +92,8 @@ static void six_bytes(void)
 		 VIP_NO_MATCH);
 	/* With anything else behind it it is no such address. */
 	remote.a.HostAddress[5] = 1;
-	CHECK_RC(VipConnectRequest(p.vi, &local.a, &remote.a, LONG_MS, &theirs),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectRequest(p.vi, &local.a, &remote.a, LONG_MS,
+					&theirs));
 	pair_close(&p);
 }
 

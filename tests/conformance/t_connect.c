@@ -73,8 +73,8 @@ static void from_peer(void)
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_CONNECTED);
 	CHECK_RC(peer_join(0).rc, VIP_SUCCESS);
 	check_alive(&p);
-	CHECK_RC(VipConnectAccept(conn, p.vi), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectReject(conn), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectAccept(conn, p.vi));
+	CHECK_INVALID(VipConnectReject(conn));
 	pair_close(&p);
 }
 
@@ -93,8 +93,8 @@ static void rejected(void)
 		CHECK_RC(peer_reject(m.obj), VIP_SUCCESS);
 		CHECK_RC(ask_join(&k), VIP_REJECT);
 		CHECK_EQ(vi_state(p.vi), VIP_STATE_IDLE);
-		CHECK_RC(peer_reject(m.obj), VIP_INVALID_PARAMETER);
-		CHECK_RC(peer_accept(m.obj, p.pvi), VIP_INVALID_PARAMETER);
+		CHECK_INVALID(peer_reject(m.obj));
+		CHECK_INVALID(peer_accept(m.obj, p.pvi));
 	}
 	CHECK_EQ(peer_state(p.pvi), VIP_STATE_IDLE);
 	/* The receive posted before all that is still good (C9). */
@@ -147,12 +147,12 @@ static void timed_out(void)
 	CHECK_RC(peer_accept(m.obj, p.pvi), VIP_TIMEOUT);
 	CHECK_EQ(peer_state(p.pvi), VIP_STATE_IDLE);
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_IDLE);
-	CHECK_RC(peer_accept(m.obj, p.pvi), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(peer_accept(m.obj, p.pvi));
 	/* Rejecting a request that is over is no error. */
 	m = ask_pending(&k, p.vi, SHORT_MS);
 	CHECK_RC(ask_join(&k), VIP_TIMEOUT);
 	CHECK_RC(peer_reject(m.obj), VIP_SUCCESS);
-	CHECK_RC(peer_reject(m.obj), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(peer_reject(m.obj));
 	pair_connect(&p);
 	check_alive(&p);
 	pair_close(&p);
@@ -190,28 +190,21 @@ static void bad_arguments(void)
 	own_address(&env.nic, &local, "driver", 6);
 	to_peer(&remote, &d);
 	REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &vi), VIP_SUCCESS);
-	CHECK_RC(request(vi, &d, 0), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectRequest(NULL, &local.a, &remote.a, 100, &theirs),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectRequest(vi, NULL, &remote.a, 100, &theirs),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectRequest(vi, &local.a, NULL, 100, &theirs),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectRequest(vi, &local.a, &remote.a, 100, NULL),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(request(vi, &d, 0));
+	CHECK_INVALID(VipConnectRequest(NULL, &local.a, &remote.a, 100,
+					&theirs));
+	CHECK_INVALID(VipConnectRequest(vi, NULL, &remote.a, 100, &theirs));
+	CHECK_INVALID(VipConnectRequest(vi, &local.a, NULL, 100, &theirs));
+	CHECK_INVALID(VipConnectRequest(vi, &local.a, &remote.a, 100, NULL));
 	wrong = remote;
 	wrong.a.DiscriminatorLen = env.nic.attr.MaxDiscriminatorLen + 1;
-	CHECK_RC(VipConnectRequest(vi, &local.a, &wrong.a, 100, &theirs),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectRequest(vi, &wrong.a, &remote.a, 100, &theirs),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectRequest(vi, &local.a, &wrong.a, 100, &theirs));
+	CHECK_INVALID(VipConnectRequest(vi, &wrong.a, &remote.a, 100, &theirs));
 	wrong.a.DiscriminatorLen = 0xffff;
-	CHECK_RC(VipConnectRequest(vi, &local.a, &wrong.a, 100, &theirs),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectRequest(vi, &local.a, &wrong.a, 100, &theirs));
 	wrong = remote;
 	wrong.a.HostAddressLen = 0xffff;
-	CHECK_RC(VipConnectRequest(vi, &local.a, &wrong.a, 100, &theirs),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectRequest(vi, &local.a, &wrong.a, 100, &theirs));
 	CHECK_EQ(vi_state(vi), VIP_STATE_IDLE);
 	pair_open(&p, NULL);
 	CHECK_RC(request(p.vi, &d, 100), VIP_INVALID_STATE);

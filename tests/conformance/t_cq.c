@@ -9,9 +9,9 @@ static void arguments(void)
 	VIP_BOOLEAN which;
 	VIP_VI_HANDLE vi;
 
-	CHECK_RC(VipCreateCQ(env.nic.h, 0, &none), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipCreateCQ(env.nic.h, 16, NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipCreateCQ(NULL, 16, &none), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipCreateCQ(env.nic.h, 0, &none));
+	CHECK_INVALID(VipCreateCQ(env.nic.h, 16, NULL));
+	CHECK_INVALID(VipCreateCQ(NULL, 16, &none));
 	CHECK_RC(VipCreateCQ(env.nic.h, env.nic.attr.MaxCQEntries + 1, &none),
 		 VIP_ERROR_RESOURCE);
 	CHECK_RC(VipCreateCQ(env.nic.h, ~(VIP_ULONG)0, &none),
@@ -19,16 +19,16 @@ static void arguments(void)
 	REQUIRE_RC(VipCreateCQ(env.nic.h, env.nic.attr.MaxCQEntries, &cq),
 		   VIP_SUCCESS);
 	CHECK(cq != NULL);
-	CHECK_RC(VipCQDone(cq, NULL, &which), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipCQDone(cq, &vi, NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipCQWait(cq, 0, NULL, &which), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipCQWait(cq, 0, &vi, NULL), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipCQDone(cq, NULL, &which));
+	CHECK_INVALID(VipCQDone(cq, &vi, NULL));
+	CHECK_INVALID(VipCQWait(cq, 0, NULL, &which));
+	CHECK_INVALID(VipCQWait(cq, 0, &vi, NULL));
 	CHECK_RC(VipCQDone(cq, &vi, &which), VIP_NOT_DONE);
 	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
-	CHECK_RC(VipDestroyCQ(cq), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipCQDone(cq, &vi, &which), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipCQWait(cq, 0, &vi, &which), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipDestroyCQ(NULL), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipDestroyCQ(cq));
+	CHECK_INVALID(VipCQDone(cq, &vi, &which));
+	CHECK_INVALID(VipCQWait(cq, 0, &vi, &which));
+	CHECK_INVALID(VipDestroyCQ(NULL));
 	REQUIRE_RC(VipCreateCQ(env.nic.h, 1, &cq), VIP_SUCCESS);
 	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
 }

@@ -147,13 +147,13 @@ static void idempotent(void)
 	peer_disconnect(p.pvi);
 	peer_disconnect(p.pvi);
 	CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
-	CHECK_RC(VipDisconnect(NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipDisconnect(env.nic.h), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipDisconnect(NULL));
+	CHECK_INVALID(VipDisconnect(env.nic.h));
 	pair_connect(&p);
 	check_alive(&p);
 	CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
 	CHECK_RC(VipDestroyVi(p.vi), VIP_SUCCESS);
-	CHECK_RC(VipDisconnect(p.vi), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipDisconnect(p.vi));
 }
 
 /* Sends cut off by their own disconnect: each comes back, in order. */

@@ -273,7 +273,7 @@ static void handlers_call(void)
 	peer_disconnect(p.pvi);
 	CHECK(called(&h));
 	CHECK_EQ(h.good, 1);
-	CHECK_RC(VipDestroyVi(p.vi), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipDestroyVi(p.vi));
 	peer_destroy(p.pvi);
 	about("VipCloseNic");
 	REQUIRE_RC(VipOpenNic(env.device, &second), VIP_SUCCESS);
@@ -281,7 +281,7 @@ static void handlers_call(void)
 	raise_error(lone_vi(second));
 	CHECK(called(&h));
 	CHECK_EQ(h.good, 2);
-	CHECK_RC(VipErrorCallback(second, NULL, NULL), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipErrorCallback(second, NULL, NULL));
 }
 
 static void on_exit_call(VIP_PVOID context, VIP_ERROR_DESCRIPTOR *e)
@@ -469,17 +469,15 @@ static void arguments(void)
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		about("handle %u", i);
-		CHECK_RC(VipErrorCallback(bad[i], &h, on_any),
-			 VIP_INVALID_PARAMETER);
-		CHECK_RC(VipErrorCallback(bad[i], NULL, NULL),
-			 VIP_INVALID_PARAMETER);
+		CHECK_INVALID(VipErrorCallback(bad[i], &h, on_any));
+		CHECK_INVALID(VipErrorCallback(bad[i], NULL, NULL));
 	}
 	about("a closed one");
 	REQUIRE_RC(VipOpenNic(env.device, &closed), VIP_SUCCESS);
 	CHECK_RC(VipErrorCallback(closed, NULL, NULL), VIP_SUCCESS);
 	CHECK_RC(VipErrorCallback(closed, NULL, NULL), VIP_SUCCESS);
 	CHECK_RC(VipCloseNic(closed), VIP_SUCCESS);
-	CHECK_RC(VipErrorCallback(closed, &h, on_any), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipErrorCallback(closed, &h, on_any));
 	CHECK_EQ(h.called, 0);
 }
 

@@ -65,9 +65,8 @@ static void lifetime(void)
 	first = ask(env.nic.h);
 	second = ask(other);
 	CHECK_RC(VipCloseNic(other), VIP_SUCCESS);
-	CHECK_RC(VipQuerySystemManagementInfo(other, VIP_SMI_AUTODISCOVERY,
-					      &second),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipQuerySystemManagementInfo(other, VIP_SMI_AUTODISCOVERY,
+						   &second));
 	CHECK_RC(VipQuerySystemManagementInfo(env.nic.h, 2, &second),
 		 VIP_ERROR_NOT_SUPPORTED);
 	check_list(&first);
@@ -86,21 +85,18 @@ static void arguments(void)
 		about("type 0x%lx", types[i]);
 		CHECK_RC(VipQuerySystemManagementInfo(env.nic.h, types[i], &l),
 			 VIP_ERROR_NOT_SUPPORTED);
-		CHECK_RC(VipQuerySystemManagementInfo(NULL, types[i], &l),
-			 VIP_INVALID_PARAMETER);
-		CHECK_RC(VipQuerySystemManagementInfo(env.nic.h, types[i],
-						      NULL),
-			 VIP_INVALID_PARAMETER);
+		CHECK_INVALID(VipQuerySystemManagementInfo(NULL, types[i], &l));
+		CHECK_INVALID(VipQuerySystemManagementInfo(env.nic.h, types[i],
+							   NULL));
 	}
 	about("autodiscovery");
-	CHECK_RC(VipQuerySystemManagementInfo(NULL, VIP_SMI_AUTODISCOVERY,
-					      &l), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipQuerySystemManagementInfo(env.nic.ptag,
-					      VIP_SMI_AUTODISCOVERY, &l),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipQuerySystemManagementInfo(env.nic.h,
-					      VIP_SMI_AUTODISCOVERY, NULL),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipQuerySystemManagementInfo(NULL, VIP_SMI_AUTODISCOVERY,
+						   &l));
+	CHECK_INVALID(VipQuerySystemManagementInfo(env.nic.ptag,
+						   VIP_SMI_AUTODISCOVERY, &l));
+	CHECK_INVALID(VipQuerySystemManagementInfo(env.nic.h,
+						   VIP_SMI_AUTODISCOVERY,
+						   NULL));
 	CHECK_EQ(bytes_other(&l, XFER_GUARD, sizeof(l)), 0);
 }
 

@@ -59,14 +59,11 @@ static void bad_names(void)
 		      (!names[i][0] && rc == VIP_INVALID_PARAMETER));
 		CHECK_EQ(bytes_other(a.bytes, XFER_GUARD, sizeof(a)), 0);
 	}
-	CHECK_RC(VipNSGetHostByName(env.nic.h, NULL, &a.a, 0),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipNSGetHostByName(env.nic.h, names[0], NULL, 0),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipNSGetHostByName(NULL, names[0], &a.a, 0),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipNSInit(NULL, NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipNSShutdown(NULL), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipNSGetHostByName(env.nic.h, NULL, &a.a, 0));
+	CHECK_INVALID(VipNSGetHostByName(env.nic.h, names[0], NULL, 0));
+	CHECK_INVALID(VipNSGetHostByName(NULL, names[0], &a.a, 0));
+	CHECK_INVALID(VipNSInit(NULL, NULL));
+	CHECK_INVALID(VipNSShutdown(NULL));
 }
 
 static void by_address(void)
@@ -82,14 +79,10 @@ static void by_address(void)
 	len = sizeof(name);
 	CHECK_RC(VipNSGetHostByAddr(env.nic.h, &a.a, name, &len),
 		 VIP_ERROR_NAMESERVICE);
-	CHECK_RC(VipNSGetHostByAddr(env.nic.h, NULL, name, &len),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipNSGetHostByAddr(env.nic.h, &a.a, NULL, &len),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipNSGetHostByAddr(env.nic.h, &a.a, name, NULL),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipNSGetHostByAddr(NULL, &a.a, name, &len),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipNSGetHostByAddr(env.nic.h, NULL, name, &len));
+	CHECK_INVALID(VipNSGetHostByAddr(env.nic.h, &a.a, NULL, &len));
+	CHECK_INVALID(VipNSGetHostByAddr(env.nic.h, &a.a, name, NULL));
+	CHECK_INVALID(VipNSGetHostByAddr(NULL, &a.a, name, &len));
 	CHECK_RC(VipNSShutdown(env.nic.h), VIP_SUCCESS);
 }
 

@@ -32,13 +32,13 @@ static void bad_names(void)
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		about("name %.40s", names[i]);
 		h = NULL;
-		CHECK_RC(VipOpenNic(names[i], &h), VIP_INVALID_PARAMETER);
+		CHECK_INVALID(VipOpenNic(names[i], &h));
 		CHECK(h == NULL);
 	}
 	about("NULL");
-	CHECK_RC(VipOpenNic(NULL, &h), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipOpenNic(env.device, NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipOpenNic(NULL, NULL), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipOpenNic(NULL, &h));
+	CHECK_INVALID(VipOpenNic(env.device, NULL));
+	CHECK_INVALID(VipOpenNic(NULL, NULL));
 }
 
 static void good_names(void)
@@ -77,7 +77,7 @@ static void missing_line(void)
 	ssize_t n = 0;
 
 	REQUIRE(saved >= 0 && !pipe(fds) && dup2(fds[1], 2) == 2);
-	CHECK_RC(VipOpenNic("/dev/via_nonesuch", &h), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipOpenNic("/dev/via_nonesuch", &h));
 	dup2(saved, 2);
 	p = (struct pollfd){ .fd = fds[0], .events = POLLIN };
 	if (poll(&p, 1, 0) == 1)
@@ -109,8 +109,8 @@ static void many(void)
 	}
 	for (i = 0; i < ARRAY_SIZE(h); i += 2) {
 		CHECK_RC(VipCloseNic(h[i]), VIP_SUCCESS);
-		CHECK_RC(VipQueryNic(h[i], &a), VIP_INVALID_PARAMETER);
-		CHECK_RC(VipCloseNic(h[i]), VIP_INVALID_PARAMETER);
+		CHECK_INVALID(VipQueryNic(h[i], &a));
+		CHECK_INVALID(VipCloseNic(h[i]));
 	}
 	for (i = 1; i < ARRAY_SIZE(h); i += 2) {
 		CHECK_RC(VipCreatePtag(h[i], &ptag), VIP_SUCCESS);
@@ -165,8 +165,8 @@ static void query(void)
 	      (a.ReliabilityLevelSupport & VIP_SERVICE_RELIABLE_DELIVERY));
 	CHECK(!(a.ReliabilityLevelSupport & ~7u));
 	CHECK(!(a.RDMAReadSupport & ~a.ReliabilityLevelSupport));
-	CHECK_RC(VipQueryNic(env.nic.h, NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipQueryNic(NULL, &a), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipQueryNic(env.nic.h, NULL));
+	CHECK_INVALID(VipQueryNic(NULL, &a));
 }
 
 static void close_live(void)
@@ -193,12 +193,11 @@ static void close_live(void)
 	CHECK(wait.status & VIP_STATUS_DESC_FLUSHED_ERROR);
 	CHECK(peer_errors(p.pvi, VIP_ERROR_CONN_LOST, 1) == 1);
 	CHECK_EQ(peer_state(p.pvi), VIP_STATE_ERROR);
-	CHECK_RC(VipQueryVi(p.vi, &state, &a, &empty, &empty),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipDisconnect(p.vi), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipDestroyVi(p.vi), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipDestroyCQ(cq), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipCloseNic(env.nic.h), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipQueryVi(p.vi, &state, &a, &empty, &empty));
+	CHECK_INVALID(VipDisconnect(p.vi));
+	CHECK_INVALID(VipDestroyVi(p.vi));
+	CHECK_INVALID(VipDestroyCQ(cq));
+	CHECK_INVALID(VipCloseNic(env.nic.h));
 }
 
 struct waiter {

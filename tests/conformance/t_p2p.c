@@ -402,43 +402,32 @@ static void bad_request(VIP_VI_HANDLE vi)
 
 	own_address(&env.nic, &local, "driver", 6);
 	to_peer(&remote, &d);
-	CHECK_RC(VipConnectPeerRequest(NULL, &local.a, &remote.a, 100),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectPeerRequest(env.nic.h, &local.a, &remote.a, 100),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectPeerRequest(vi, NULL, &remote.a, 100),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectPeerRequest(vi, &local.a, NULL, 100),
-		 VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectPeerRequest(vi, &local.a, &remote.a, 0),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectPeerRequest(NULL, &local.a, &remote.a, 100));
+	CHECK_INVALID(VipConnectPeerRequest(env.nic.h, &local.a, &remote.a,
+					    100));
+	CHECK_INVALID(VipConnectPeerRequest(vi, NULL, &remote.a, 100));
+	CHECK_INVALID(VipConnectPeerRequest(vi, &local.a, NULL, 100));
+	CHECK_INVALID(VipConnectPeerRequest(vi, &local.a, &remote.a, 0));
 	wrong = remote;
 	wrong.a.DiscriminatorLen = max + 1;
-	CHECK_RC(VipConnectPeerRequest(vi, &local.a, &wrong.a, 100),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectPeerRequest(vi, &local.a, &wrong.a, 100));
 	wrong = local;
 	wrong.a.DiscriminatorLen = max + 1;
-	CHECK_RC(VipConnectPeerRequest(vi, &wrong.a, &remote.a, 100),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectPeerRequest(vi, &wrong.a, &remote.a, 100));
 	wrong.a.DiscriminatorLen = 0xffff;
-	CHECK_RC(VipConnectPeerRequest(vi, &wrong.a, &remote.a, 100),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectPeerRequest(vi, &wrong.a, &remote.a, 100));
 	wrong = remote;
 	wrong.a.HostAddressLen = 0;
-	CHECK_RC(VipConnectPeerRequest(vi, &local.a, &wrong.a, 100),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectPeerRequest(vi, &local.a, &wrong.a, 100));
 	wrong.a.HostAddressLen = 0xffff;
-	CHECK_RC(VipConnectPeerRequest(vi, &local.a, &wrong.a, 100),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectPeerRequest(vi, &local.a, &wrong.a, 100));
 	wrong = local;
 	wrong.a.HostAddressLen = env.nic.attr.NicAddressLen - 1;
-	CHECK_RC(VipConnectPeerRequest(vi, &wrong.a, &remote.a, 100),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectPeerRequest(vi, &wrong.a, &remote.a, 100));
 	/* The local host is this NIC, if it is named at all. */
 	host_absent(&env.nic, nobody, 0xee);
 	net_address(&wrong, nobody, env.nic.attr.NicAddressLen, "driver", 6);
-	CHECK_RC(VipConnectPeerRequest(vi, &wrong.a, &remote.a, 100),
-		 VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectPeerRequest(vi, &wrong.a, &remote.a, 100));
 	CHECK_EQ(vi_state(vi), VIP_STATE_IDLE);
 }
 
@@ -453,14 +442,14 @@ static void bad_arguments(void)
 	REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &gone), VIP_SUCCESS);
 	CHECK_RC(VipDestroyVi(gone), VIP_SUCCESS);
 	bad_request(vi);
-	CHECK_RC(meet(gone, &m, 100), VIP_INVALID_PARAMETER);
-	CHECK_RC(met(NULL, false), VIP_INVALID_PARAMETER);
-	CHECK_RC(met(NULL, true), VIP_INVALID_PARAMETER);
-	CHECK_RC(met(gone, false), VIP_INVALID_PARAMETER);
-	CHECK_RC(met(gone, true), VIP_INVALID_PARAMETER);
-	CHECK_RC(met(env.nic.h, false), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectPeerDone(vi, NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectPeerWait(vi, NULL), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(meet(gone, &m, 100));
+	CHECK_INVALID(met(NULL, false));
+	CHECK_INVALID(met(NULL, true));
+	CHECK_INVALID(met(gone, false));
+	CHECK_INVALID(met(gone, true));
+	CHECK_INVALID(met(env.nic.h, false));
+	CHECK_INVALID(VipConnectPeerDone(vi, NULL));
+	CHECK_INVALID(VipConnectPeerWait(vi, NULL));
 	CHECK_RC(met(vi, false), VIP_INVALID_STATE);
 	CHECK_RC(met(vi, true), VIP_INVALID_STATE);
 	/* A local host of no length is this one; asking wrongly takes nothing. */
@@ -468,8 +457,8 @@ static void bad_arguments(void)
 	to_peer(&remote, &m.theirs);
 	REQUIRE_RC(VipConnectPeerRequest(vi, &local.a, &remote.a, SHORT_MS),
 		   VIP_SUCCESS);
-	CHECK_RC(VipConnectPeerDone(vi, NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipConnectPeerWait(vi, NULL), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipConnectPeerDone(vi, NULL));
+	CHECK_INVALID(VipConnectPeerWait(vi, NULL));
 	CHECK_RC(met(vi, true), VIP_TIMEOUT);
 	CHECK_RC(VipDestroyVi(vi), VIP_SUCCESS);
 }

@@ -158,7 +158,7 @@ static void callback(void)
 	char text[512];
 	ssize_t n = 0;
 
-	CHECK_RC(VipErrorCallback(NULL, NULL, NULL), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipErrorCallback(NULL, NULL, NULL));
 	CHECK_RC(VipErrorCallback(env.nic.h, NULL, NULL), VIP_SUCCESS);
 	pair_open(&p, NULL);
 	REQUIRE(saved >= 0 && !pipe(fds) && dup2(fds[1], 2) == 2);

@@ -17,8 +17,8 @@ static void create_destroy(void)
 	}
 	for (i = 0; i + 1 < ARRAY_SIZE(t); i++)
 		CHECK_RC(VipDestroyPtag(env.nic.h, t[i]), VIP_SUCCESS);
-	CHECK_RC(VipDestroyPtag(env.nic.h, t[0]), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipDestroyPtag(env.nic.h, t[200]), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipDestroyPtag(env.nic.h, t[0]));
+	CHECK_INVALID(VipDestroyPtag(env.nic.h, t[200]));
 }
 
 static void bad_arguments(void)
@@ -27,17 +27,17 @@ static void bad_arguments(void)
 	VIP_NIC_HANDLE other;
 	VIP_CQ_HANDLE cq;
 
-	CHECK_RC(VipCreatePtag(env.nic.h, NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipCreatePtag(NULL, &t), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipDestroyPtag(env.nic.h, NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipDestroyPtag(NULL, env.nic.ptag), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipCreatePtag(env.nic.h, NULL));
+	CHECK_INVALID(VipCreatePtag(NULL, &t));
+	CHECK_INVALID(VipDestroyPtag(env.nic.h, NULL));
+	CHECK_INVALID(VipDestroyPtag(NULL, env.nic.ptag));
 	CHECK_RC(VipCreateCQ(env.nic.h, 4, &cq), VIP_SUCCESS);
-	CHECK_RC(VipDestroyPtag(env.nic.h, cq), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipDestroyPtag(env.nic.h, env.nic.h), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipDestroyPtag(env.nic.h, cq));
+	CHECK_INVALID(VipDestroyPtag(env.nic.h, env.nic.h));
 	REQUIRE_RC(VipOpenNic(env.device, &other), VIP_SUCCESS);
 	REQUIRE_RC(VipCreatePtag(other, &t), VIP_SUCCESS);
-	CHECK_RC(VipDestroyPtag(env.nic.h, t), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipDestroyPtag(other, env.nic.ptag), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipDestroyPtag(env.nic.h, t));
+	CHECK_INVALID(VipDestroyPtag(other, env.nic.ptag));
 	CHECK_RC(VipDestroyPtag(other, t), VIP_SUCCESS);
 	CHECK_RC(VipCloseNic(other), VIP_SUCCESS);
 }

@@ -57,11 +57,11 @@ static void arguments(void)
 	REQUIRE_RC(VipCreateCQ(env.nic.h, 4, &cq), VIP_SUCCESS);
 	CHECK_RC(VipDestroyVi(gone), VIP_SUCCESS);
 
-	CHECK_RC(VipSetViAttributes(NULL, &good), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipSetViAttributes(vi, NULL), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipSetViAttributes(gone, &good), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipSetViAttributes(cq, &good), VIP_INVALID_PARAMETER);
-	CHECK_RC(VipSetViAttributes(env.nic.h, &good), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipSetViAttributes(NULL, &good));
+	CHECK_INVALID(VipSetViAttributes(vi, NULL));
+	CHECK_INVALID(VipSetViAttributes(gone, &good));
+	CHECK_INVALID(VipSetViAttributes(cq, &good));
+	CHECK_INVALID(VipSetViAttributes(env.nic.h, &good));
 
 	for (i = 0; i < 11; i++) {
 		VIP_RETURN want = VIP_INVALID_RELIABILITY_LEVEL;
@@ -101,7 +101,7 @@ static void arguments(void)
 	check_attrs(vi, &a);
 	CHECK_RC(VipCloseNic(other), VIP_SUCCESS);
 	CHECK_RC(VipDestroyVi(vi), VIP_SUCCESS);
-	CHECK_RC(VipSetViAttributes(vi, &good), VIP_INVALID_PARAMETER);
+	CHECK_INVALID(VipSetViAttributes(vi, &good));
 	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
 }
 

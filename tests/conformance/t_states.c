@@ -333,7 +333,7 @@ static void race_destroy(void)
 					     .count = 6 }, 0);
 		CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
 		CHECK_RC(VipDestroyVi(p.vi), VIP_SUCCESS);
-		CHECK_RC(VipDestroyVi(p.vi), VIP_INVALID_PARAMETER);
+		CHECK_INVALID(VipDestroyVi(p.vi));
 		peer_join(0);
 		CHECK_PEER_STATE(p.pvi, VIP_STATE_ERROR);
 		peer_disconnect(p.pvi);
