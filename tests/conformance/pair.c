@@ -52,12 +52,12 @@ void pair_open(struct pair *p, const struct pair_opt *o)
 	pair_connect(p);
 }
 
-VIP_DESCRIPTOR *pair_post_(struct pair *p, enum queue q, const struct xfer *x,
-			   const char *file, int line)
+VIP_DESCRIPTOR *vi_post_(VIP_VI_HANDLE vi, enum queue q, const struct xfer *x,
+			 const char *file, int line)
 {
 	VIP_DESCRIPTOR *d = NULL;
 
-	check_rc_(nic_post(&env.nic, p->vi, q, x, &d), VIP_SUCCESS,
+	check_rc_(nic_post(&env.nic, vi, q, x, &d), VIP_SUCCESS,
 		  q == SENDQ ? "posting a send" : "posting a receive",
 		  file, line);
 	return d;

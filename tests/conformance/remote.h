@@ -185,9 +185,16 @@ void pair_part(struct pair *p);
 void pair_reset(struct pair *p);
 void pair_close(struct pair *p);
 /* Posts on our side: nic_post(), which has to succeed. */
-#define pair_post(p, q, x) pair_post_((p), (q), (x), __FILE__, __LINE__)
-VIP_DESCRIPTOR *pair_post_(struct pair *p, enum queue q, const struct xfer *x,
-			   const char *file, int line);
+#define pair_post(p, q, x) vi_post((p)->vi, q, x)
+#define vi_post(vi, q, x) vi_post_((vi), (q), (x), __FILE__, __LINE__)
+VIP_DESCRIPTOR *vi_post_(VIP_VI_HANDLE vi, enum queue q, const struct xfer *x,
+			 const char *file, int line);
+/* Nothing came of a Done or a Wait, for that reason. */
+#define CHECK_NONE(outcome, want) do { \
+		struct done none_ = (outcome); \
+		CHECK_RC(none_.rc, want); \
+		CHECK(none_.d == NULL); \
+	} while (0)
 /* Collects all that is left, whatever its status. */
 unsigned int drain(VIP_VI_HANDLE vi, enum queue q);
 

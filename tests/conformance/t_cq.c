@@ -142,8 +142,7 @@ static void overflow_rounds(void)
 	vi = with_recvs(cq, 0);
 	for (round = 0; round < 20; round++) {
 		for (i = 0; i < 11; i++, posted++)
-			CHECK_RC(nic_post(&env.nic, vi, RECVQ, &rx, NULL),
-				 VIP_SUCCESS);
+			vi_post(vi, RECVQ, &rx);
 		CHECK_RC(VipDisconnect(vi), VIP_SUCCESS);
 		for (i = 0; i < 7 + round % 4; i++, seen++) {
 			CHECK_RC(VipCQDone(cq, &got, &which), VIP_SUCCESS);
@@ -176,7 +175,7 @@ static void stale(void)
 	CHECK_RC(VipDisconnect(vi), VIP_SUCCESS);
 	CHECK_EQ(drain(vi, RECVQ), 5);
 	/* A later completion is still announced, after at most the stale. */
-	CHECK_RC(nic_post(&env.nic, vi, RECVQ, &rx, &d), VIP_SUCCESS);
+	d = vi_post(vi, RECVQ, &rx);
 	CHECK_RC(VipDisconnect(vi), VIP_SUCCESS);
 	for (i = 0; i < 6; i++) {
 		CHECK_RC(VipCQDone(cq, &got, &which), VIP_SUCCESS);
@@ -186,7 +185,7 @@ static void stale(void)
 	}
 	CHECK(i < 6);
 	/* And stale ones do no harm to destroying. */
-	CHECK_RC(nic_post(&env.nic, vi, RECVQ, &rx, &d), VIP_SUCCESS);
+	d = vi_post(vi, RECVQ, &rx);
 	CHECK_RC(VipDisconnect(vi), VIP_SUCCESS);
 	CHECK_RC(VipDestroyVi(vi), VIP_SUCCESS);
 	VipCQDone(cq, &got, &which);
@@ -213,7 +212,7 @@ static void stale_order(void)
 	for (i = 0; i < 3; i++)
 		CHECK_RC(VipDisconnect(vi[i]), VIP_SUCCESS);
 	CHECK(poll_done(vi[1], RECVQ).d != NULL);
-	CHECK_RC(nic_post(&env.nic, vi[1], RECVQ, &rx, NULL), VIP_SUCCESS);
+	vi_post(vi[1], RECVQ, &rx);
 	CHECK_RC(VipDisconnect(vi[1]), VIP_SUCCESS);
 	for (i = 0; i < 3; i++) {
 		about("notice %u", i);

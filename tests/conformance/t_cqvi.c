@@ -108,8 +108,7 @@ static void shared(void)
 						     .recv_cq = cq });
 		for (j = 0; j < 4; j++) {
 			rx = our_buf(400 + (i * 4 + j) * 100, 40, 1);
-			CHECK_RC(nic_post(&env.nic, p[i].vi, RECVQ, &rx, NULL),
-				 VIP_SUCCESS);
+			pair_post(&p[i], RECVQ, &rx);
 		}
 	}
 	for (i = 0; i < ARRAY_SIZE(order); i++) {
@@ -121,8 +120,7 @@ static void shared(void)
 		next_recv(cq, q, &ptx);
 		CHECK_RC(poll_done(q->vi, RECVQ).rc, VIP_SUCCESS);
 		CHECK_RC(peer_post(q->pvi, RECVQ, &prx), VIP_SUCCESS);
-		CHECK_RC(nic_post(&env.nic, q->vi, SENDQ, &tx, NULL),
-			 VIP_SUCCESS);
+		vi_post(q->vi, SENDQ, &tx);
 		next(cq, q->vi, VIP_FALSE);
 		CHECK_RC(poll_done(q->vi, SENDQ).rc, VIP_SUCCESS);
 		m = peer_wait(q->pvi, RECVQ, patience());

@@ -60,7 +60,6 @@ static unsigned int drain_by_pointer(VIP_VI_HANDLE vi, VIP_DESCRIPTOR **d)
 static void local(void)
 {
 	VIP_DESCRIPTOR *d[N];
-	struct done r;
 	struct pair p;
 	unsigned int i;
 
@@ -71,9 +70,7 @@ static void local(void)
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_IDLE);
 	for (i = 0; i < N; i++)
 		check_flushed(poll_done(p.vi, RECVQ), d[i]);
-	r = poll_done(p.vi, RECVQ);
-	CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
-	CHECK(r.d == NULL);
+	CHECK_NONE(poll_done(p.vi, RECVQ), VIP_DESCRIPTOR_ERROR);
 	CHECK_EQ(peer_errors(p.pvi, VIP_ERROR_CONN_LOST, 1), 1);
 	CHECK_EQ(peer_state(p.pvi), VIP_STATE_ERROR);
 	peer_disconnect(p.pvi);

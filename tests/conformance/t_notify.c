@@ -162,9 +162,7 @@ static void recv_one(void)
 	CHECK_EQ(xfer_wrong(&rx, 33), 0);
 	CHECK(xfer_intact(d[0], &rx, XFER_DESC_SIZE));
 	/* It is off the queue, and the next one stays there: one shot. */
-	r = poll_done(p.vi, RECVQ);
-	CHECK_RC(r.rc, VIP_NOT_DONE);
-	CHECK(r.d == NULL);
+	CHECK_NONE(poll_done(p.vi, RECVQ), VIP_NOT_DONE);
 	r = one_arrives(&p, &tx);
 	CHECK(r.d == d[1]);
 	pair_close(&p);
@@ -217,9 +215,7 @@ static void already(void)
 	r = poll_done(vi, RECVQ);
 	CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
 	CHECK(r.d == d[2]);
-	r = poll_done(vi, RECVQ);
-	CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
-	CHECK(r.d == NULL);
+	CHECK_NONE(poll_done(vi, RECVQ), VIP_DESCRIPTOR_ERROR);
 	CHECK_EQ(notes_wait(2), 2);
 	for (i = 0; i < 2; i++) {
 		CHECK(notes[i].context == tag(i));
@@ -242,8 +238,7 @@ static void in_order(void)
 	for (i = 0; i < N / 3; i++)
 		CHECK_RC(VipRecvNotify(vi, tag(i), on_vi), VIP_SUCCESS);
 	for (i = 0; i < N; i++)
-		CHECK_RC(nic_post(&env.nic, vi, RECVQ, &rx, &d[i]),
-			 VIP_SUCCESS);
+		d[i] = vi_post(vi, RECVQ, &rx);
 	for (i = N / 3; i < 2 * N / 3; i++)
 		CHECK_RC(VipRecvNotify(vi, tag(i), on_vi), VIP_SUCCESS);
 	flush(vi);
@@ -298,8 +293,7 @@ static void again(void)
 	echo.rx = our_buf(0, 100, 1);
 	echo.tx = our_buf(4096, 44, 1);
 	xfer_fill(&echo.tx);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &echo.rx, NULL),
-		 VIP_SUCCESS);
+	pair_post(&p, RECVQ, &echo.rx);
 	CHECK_RC(VipRecvNotify(p.vi, tag(1), on_echo), VIP_SUCCESS);
 	for (i = 0; i < 10; i++) {
 		about("round %u", i);
@@ -462,7 +456,7 @@ static void cq_entries(void)
 	flush(gone);
 	CHECK_RC(VipDestroyVi(gone), VIP_SUCCESS);
 	CHECK_RC(VipCQNotify(cq, tag(2), on_cq), VIP_SUCCESS);
-	CHECK_RC(nic_post(&env.nic, vi, RECVQ, &rx, NULL), VIP_SUCCESS);
+	vi_post(vi, RECVQ, &rx);
 	flush(vi);
 	CHECK_EQ(notes_wait(3), 3);
 	CHECK(notes[2].vi == vi);
@@ -541,7 +535,7 @@ static void blocks(void)
 	flush(vi);
 	CHECK(count_wait(&running, 1, LONG_MS));
 	/* Its own queue, and a whole life of other objects. */
-	CHECK_RC(nic_post(&env.nic, vi, RECVQ, &rx, NULL), VIP_SUCCESS);
+	vi_post(vi, RECVQ, &rx);
 	CHECK(poll_done(vi, RECVQ).d != NULL);
 	CHECK_RC(VipRecvNotify(vi, tag(2), on_vi), VIP_SUCCESS);
 	REQUIRE_RC(VipCreateCQ(env.nic.h, 4, &cq), VIP_SUCCESS);

@@ -72,23 +72,17 @@ static void empty(void)
 {
 	enum queue q;
 	struct pair p;
-	struct done r;
 	unsigned int i;
 
 	pair_create(&p, NULL);
 	for (i = 0; i < 3; i++) {
 		for (q = SENDQ; q <= RECVQ; q++) {
 			about("state %u, queue %u", i, q);
-			r = poll_done(p.vi, q);
-			CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
-			CHECK(r.d == NULL);
+			CHECK_NONE(poll_done(p.vi, q), VIP_DESCRIPTOR_ERROR);
 			/* At once, whatever the time-out. */
-			r = wait_done(p.vi, q, VIP_INFINITE);
-			CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
-			CHECK(r.d == NULL);
-			r = wait_done(p.vi, q, 0);
-			CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
-			CHECK(r.d == NULL);
+			CHECK_NONE(wait_done(p.vi, q, VIP_INFINITE),
+				   VIP_DESCRIPTOR_ERROR);
+			CHECK_NONE(wait_done(p.vi, q, 0), VIP_DESCRIPTOR_ERROR);
 		}
 		if (i == 0)
 			pair_connect(&p);
@@ -104,20 +98,15 @@ static void not_done(void)
 {
 	struct xfer rx = our_buf(0, 100, 1), tx = peer_buf(0, 10, 1);
 	VIP_DESCRIPTOR *first, *second;
-	struct done r;
 	struct pair p;
 
 	pair_open(&p, NULL);
 	first = pair_post(&p, RECVQ, &rx);
 	rx.addr += 200;
 	second = pair_post(&p, RECVQ, &rx);
-	r = poll_done(p.vi, RECVQ);
-	CHECK_RC(r.rc, VIP_NOT_DONE);
-	CHECK(r.d == NULL);
+	CHECK_NONE(poll_done(p.vi, RECVQ), VIP_NOT_DONE);
 	CHECK(one_arrives(&p, &tx).d == first);
-	r = poll_done(p.vi, RECVQ);
-	CHECK_RC(r.rc, VIP_NOT_DONE);
-	CHECK(r.d == NULL);
+	CHECK_NONE(poll_done(p.vi, RECVQ), VIP_NOT_DONE);
 	CHECK(one_arrives(&p, &tx).d == second);
 	CHECK_RC(poll_done(p.vi, RECVQ).rc, VIP_DESCRIPTOR_ERROR);
 	pair_close(&p);
@@ -172,9 +161,7 @@ static void full(void)
 		    !(r.status & VIP_STATUS_DESC_FLUSHED_ERROR))
 			CHECK(!"a posted receive comes back flushed");
 	}
-	r = poll_done(p.vi, RECVQ);
-	CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
-	CHECK(r.d == NULL);
+	CHECK_NONE(poll_done(p.vi, RECVQ), VIP_DESCRIPTOR_ERROR);
 	pair_close(&p);
 }
 

@@ -39,7 +39,7 @@ static void post_recv(VIP_VI_HANDLE vi, unsigned int at, VIP_DESCRIPTOR **d)
 {
 	struct xfer x = our_buf(at * 200, 100, 1);
 
-	CHECK_RC(nic_post(&env.nic, vi, RECVQ, &x, d), VIP_SUCCESS);
+	*d = vi_post(vi, RECVQ, &x);
 }
 
 static void check_flushed(VIP_VI_HANDLE vi, enum queue q, VIP_DESCRIPTOR *d)
@@ -57,10 +57,7 @@ static void check_empty(VIP_VI_HANDLE vi)
 	enum queue q;
 
 	for (q = SENDQ; q <= RECVQ; q++) {
-		struct done r = poll_done(vi, q);
-
-		CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
-		CHECK(r.d == NULL);
+		CHECK_NONE(poll_done(vi, q), VIP_DESCRIPTOR_ERROR);
 	}
 }
 

@@ -299,8 +299,7 @@ static void self(void)
 					&s[i]));
 	}
 	for (i = 0; i < 3; i++) {
-		CHECK_RC(nic_post(&env.nic, s[i].vi, RECVQ, &rx, NULL),
-			 VIP_SUCCESS);
+		vi_post(s[i].vi, RECVQ, &rx);
 		CHECK_RC(connect_peer(vi[i], &s[i].d, LONG_MS, NULL),
 			 VIP_SUCCESS);
 		pthread_join(s[i].thread, NULL);
@@ -309,8 +308,7 @@ static void self(void)
 		tx.seed = rx.seed = i + 50;
 		t.n = 0;
 		do {
-			CHECK_RC(nic_post(&env.nic, vi[i], SENDQ, &tx, NULL),
-				 VIP_SUCCESS);
+			vi_post(vi[i], SENDQ, &tx);
 			CHECK_RC(wait_done(vi[i], SENDQ, LONG_MS).rc,
 				 VIP_SUCCESS);
 			r = wait_done(s[i].vi, RECVQ, patience());
