@@ -146,13 +146,26 @@ bool ledger_clean(void)
 	return ok && !overflowed && !harmed;
 }
 
+/* What a call that makes, or destroys, an object has returned, noted. */
+static VIP_RETURN made(VIP_RETURN rc, enum kind kind, VIP_PVOID *object,
+		       VIP_NIC_HANDLE nic)
+{
+	if (rc == VIP_SUCCESS)
+		add(kind, (uintptr_t)*object, nic ? nic : *object, NULL);
+	return rc;
+}
+
+static VIP_RETURN ended(VIP_RETURN rc, enum kind kind, VIP_PVOID object,
+			VIP_NIC_HANDLE nic)
+{
+	if (rc == VIP_SUCCESS)
+		drop(kind, (uintptr_t)object, nic);
+	return rc;
+}
+
 VIP_RETURN ledger_open_nic(const VIP_CHAR *name, VIP_NIC_HANDLE *nic)
 {
-	VIP_RETURN rc = VipOpenNic(name, nic);
-
-	if (rc == VIP_SUCCESS)
-		add(NIC, (uintptr_t)*nic, *nic, NULL);
-	return rc;
+	return made(VipOpenNic(name, nic), NIC, nic, NULL);
 }
 
 VIP_RETURN ledger_close_nic(VIP_NIC_HANDLE nic)
@@ -168,38 +181,22 @@ VIP_RETURN ledger_create_vi(VIP_NIC_HANDLE nic, VIP_VI_ATTRIBUTES *a,
 			    VIP_CQ_HANDLE send_cq, VIP_CQ_HANDLE recv_cq,
 			    VIP_VI_HANDLE *vi)
 {
-	VIP_RETURN rc = VipCreateVi(nic, a, send_cq, recv_cq, vi);
-
-	if (rc == VIP_SUCCESS)
-		add(VI, (uintptr_t)*vi, nic, NULL);
-	return rc;
+	return made(VipCreateVi(nic, a, send_cq, recv_cq, vi), VI, vi, nic);
 }
 
 VIP_RETURN ledger_destroy_vi(VIP_VI_HANDLE vi)
 {
-	VIP_RETURN rc = VipDestroyVi(vi);
-
-	if (rc == VIP_SUCCESS)
-		drop(VI, (uintptr_t)vi, NULL);
-	return rc;
+	return ended(VipDestroyVi(vi), VI, vi, NULL);
 }
 
 VIP_RETURN ledger_create_ptag(VIP_NIC_HANDLE nic, VIP_PROTECTION_HANDLE *ptag)
 {
-	VIP_RETURN rc = VipCreatePtag(nic, ptag);
-
-	if (rc == VIP_SUCCESS)
-		add(PTAG, (uintptr_t)*ptag, nic, NULL);
-	return rc;
+	return made(VipCreatePtag(nic, ptag), PTAG, ptag, nic);
 }
 
 VIP_RETURN ledger_destroy_ptag(VIP_NIC_HANDLE nic, VIP_PROTECTION_HANDLE ptag)
 {
-	VIP_RETURN rc = VipDestroyPtag(nic, ptag);
-
-	if (rc == VIP_SUCCESS)
-		drop(PTAG, (uintptr_t)ptag, nic);
-	return rc;
+	return ended(VipDestroyPtag(nic, ptag), PTAG, ptag, nic);
 }
 
 VIP_RETURN ledger_register(VIP_NIC_HANDLE nic, VIP_PVOID p, VIP_ULONG len,
@@ -224,20 +221,12 @@ VIP_RETURN ledger_deregister(VIP_NIC_HANDLE nic, VIP_PVOID p, VIP_MEM_HANDLE h)
 VIP_RETURN ledger_create_cq(VIP_NIC_HANDLE nic, VIP_ULONG entries_,
 			    VIP_CQ_HANDLE *cq)
 {
-	VIP_RETURN rc = VipCreateCQ(nic, entries_, cq);
-
-	if (rc == VIP_SUCCESS)
-		add(CQ, (uintptr_t)*cq, nic, NULL);
-	return rc;
+	return made(VipCreateCQ(nic, entries_, cq), CQ, cq, nic);
 }
 
 VIP_RETURN ledger_destroy_cq(VIP_CQ_HANDLE cq)
 {
-	VIP_RETURN rc = VipDestroyCQ(cq);
-
-	if (rc == VIP_SUCCESS)
-		drop(CQ, (uintptr_t)cq, NULL);
-	return rc;
+	return ended(VipDestroyCQ(cq), CQ, cq, NULL);
 }
 
 VIP_RETURN ledger_connect_wait(VIP_NIC_HANDLE nic, VIP_NET_ADDRESS *local,
@@ -245,46 +234,26 @@ VIP_RETURN ledger_connect_wait(VIP_NIC_HANDLE nic, VIP_NET_ADDRESS *local,
 			       VIP_VI_ATTRIBUTES *theirs,
 			       VIP_CONN_HANDLE *conn)
 {
-	VIP_RETURN rc = VipConnectWait(nic, local, timeout, remote, theirs,
-				       conn);
-
-	if (rc == VIP_SUCCESS)
-		add(CONN, (uintptr_t)*conn, nic, NULL);
-	return rc;
+	return made(VipConnectWait(nic, local, timeout, remote, theirs, conn),
+		    CONN, conn, nic);
 }
 
 VIP_RETURN ledger_accept(VIP_CONN_HANDLE conn, VIP_VI_HANDLE vi)
 {
-	VIP_RETURN rc = VipConnectAccept(conn, vi);
-
-	if (rc == VIP_SUCCESS)
-		drop(CONN, (uintptr_t)conn, NULL);
-	return rc;
+	return ended(VipConnectAccept(conn, vi), CONN, conn, NULL);
 }
 
 VIP_RETURN ledger_reject(VIP_CONN_HANDLE conn)
 {
-	VIP_RETURN rc = VipConnectReject(conn);
-
-	if (rc == VIP_SUCCESS)
-		drop(CONN, (uintptr_t)conn, NULL);
-	return rc;
+	return ended(VipConnectReject(conn), CONN, conn, NULL);
 }
 
 VIP_RETURN ledger_ns_init(VIP_NIC_HANDLE nic, VIP_PVOID info)
 {
-	VIP_RETURN rc = VipNSInit(nic, info);
-
-	if (rc == VIP_SUCCESS)
-		add(NS, (uintptr_t)nic, nic, NULL);
-	return rc;
+	return made(VipNSInit(nic, info), NS, &nic, nic);
 }
 
 VIP_RETURN ledger_ns_shutdown(VIP_NIC_HANDLE nic)
 {
-	VIP_RETURN rc = VipNSShutdown(nic);
-
-	if (rc == VIP_SUCCESS)
-		drop(NS, (uintptr_t)nic, nic);
-	return rc;
+	return ended(VipNSShutdown(nic), NS, nic, nic);
 }
