@@ -92,6 +92,13 @@ struct ctl_msg peer_do(struct ctl_msg m)
 	return m;
 }
 
+void peer_order(uint32_t cmd)
+{
+	struct ctl_msg m = { .magic = CTL_MAGIC, .cmd = cmd };
+
+	ctl_send(&env.ctl, &m);
+}
+
 void peer_spawn(struct ctl_msg m, unsigned int slot)
 {
 	m.spawn = 1;

@@ -43,6 +43,8 @@ bool env_finish(const struct group *g);
 
 /* Sends the command, returns the answer; the group ends if none comes. */
 struct ctl_msg peer_do(struct ctl_msg m);
+/* Sends it to a peer that may be dead before that is acknowledged. */
+void peer_order(uint32_t cmd);
 /* Starts the command in a thread of the peer; peer_join() has its answer. */
 void peer_spawn(struct ctl_msg m, unsigned int slot);
 struct ctl_msg peer_join(unsigned int slot);

@@ -9,6 +9,21 @@
 /* For what must time out. */
 #define BRIEF_MS	(10u * env.scale)
 
+/* The verdict on a VI that looks for its peer. */
+static VIP_RETURN looked(VIP_VI_HANDLE vi, const struct meeting *m,
+			 VIP_ULONG timeout)
+{
+	REQUIRE_RC(meet(vi, m, timeout), VIP_SUCCESS);
+	return met(vi, true);
+}
+
+static VIP_RETURN peer_looked(unsigned int pvi, const struct meeting *m,
+			      VIP_ULONG timeout)
+{
+	REQUIRE_RC(peer_meet(pvi, m, timeout), VIP_SUCCESS);
+	return peer_met(pvi, true).rc;
+}
+
 static void connected(void)
 {
 	struct pair_opt o = { .mtu = 8192, .peer_no_rdma = true };
@@ -71,8 +86,7 @@ static void timed_out(void)
 	struct pair p;
 
 	pair_create(&p, NULL);
-	REQUIRE_RC(meet(p.vi, &m, SHORT_MS), VIP_SUCCESS);
-	CHECK_RC(met(p.vi, true), VIP_TIMEOUT);
+	CHECK_RC(looked(p.vi, &m, SHORT_MS), VIP_TIMEOUT);
 	CHECK(now_ms() - start >= SHORT_MS - 1);
 	CHECK(now_ms() - start < LONG_MS);
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_IDLE);
@@ -84,8 +98,7 @@ static void timed_out(void)
 	/* Or asks: a peer that comes after the deadline finds none. */
 	REQUIRE_RC(meet(p.vi, &m, BRIEF_MS), VIP_SUCCESS);
 	CHECK_STATE(p.vi, VIP_STATE_IDLE);
-	REQUIRE_RC(peer_meet(p.pvi, &m, BRIEF_MS), VIP_SUCCESS);
-	CHECK_RC(peer_met(p.pvi, true).rc, VIP_TIMEOUT);
+	CHECK_RC(peer_looked(p.pvi, &m, BRIEF_MS), VIP_TIMEOUT);
 	CHECK_EQ(peer_state(p.pvi), VIP_STATE_IDLE);
 	CHECK_RC(met(p.vi, false), VIP_TIMEOUT);
 	/* A verdict that is not fetched is no obstacle. */
@@ -157,8 +170,7 @@ static void receives_survive(void)
 
 	pair_create(&p, NULL);
 	d = pair_post(&p, RECVQ, &x);
-	REQUIRE_RC(meet(p.vi, &m, BRIEF_MS), VIP_SUCCESS);
-	CHECK_RC(met(p.vi, true), VIP_TIMEOUT);
+	CHECK_RC(looked(p.vi, &m, BRIEF_MS), VIP_TIMEOUT);
 	CHECK_RC(poll_done(p.vi, RECVQ).rc, VIP_NOT_DONE);
 	a.MaxTransferSize--;
 	bad = peer_vi(&a, CTL_MAIN_PTAG);
@@ -184,8 +196,7 @@ static void not_client_server(void)
 	pair_create(&p, NULL);
 	/* A peer finds no server. */
 	peer_cwait(&m.theirs, 2 * SHORT_MS, 0);
-	REQUIRE_RC(meet(p.vi, &m, SHORT_MS), VIP_SUCCESS);
-	CHECK_RC(met(p.vi, true), VIP_TIMEOUT);
+	CHECK_RC(looked(p.vi, &m, SHORT_MS), VIP_TIMEOUT);
 	CHECK_RC(peer_join(0).rc, VIP_TIMEOUT);
 	/* A client finds no peer, and is told so at once. */
 	REQUIRE_RC(peer_meet(p.pvi, &m, LONG_MS), VIP_SUCCESS);
@@ -197,8 +208,7 @@ static void not_client_server(void)
 	CHECK_RC(met(p.vi, false), VIP_INVALID_STATE);
 	CHECK_RC(met(p.vi, true), VIP_INVALID_STATE);
 	CHECK_EQ(peer_state(p.pvi), VIP_STATE_CONNECT_PENDING);
-	REQUIRE_RC(meet(p.vi, &m, LONG_MS), VIP_SUCCESS);
-	CHECK_RC(met(p.vi, true), VIP_SUCCESS);
+	CHECK_RC(looked(p.vi, &m, LONG_MS), VIP_SUCCESS);
 	CHECK_RC(peer_met(p.pvi, true).rc, VIP_SUCCESS);
 	check_alive(&p);
 	pair_close(&p);
@@ -222,8 +232,7 @@ static void cancelled(void)
 	CHECK_RC(met(p.vi, true), VIP_INVALID_STATE);
 	CHECK_RC(met(p.vi, false), VIP_INVALID_STATE);
 	/* A peer that comes now finds none. */
-	REQUIRE_RC(peer_meet(p.pvi, &m, BRIEF_MS), VIP_SUCCESS);
-	CHECK_RC(peer_met(p.pvi, true).rc, VIP_TIMEOUT);
+	CHECK_RC(peer_looked(p.pvi, &m, BRIEF_MS), VIP_TIMEOUT);
 	CHECK_EQ(nic_errors(&env.nic, p.vi, VIP_ERROR_CONN_LOST), 0);
 	pair_meet(&p);
 	/* After the verdict, disconnecting discards one not fetched. */
@@ -267,21 +276,17 @@ static void crossing(void)
 	/* Not the same, though each half is one VI's. */
 	wrong.ours = m.theirs;
 	wrong.theirs = m.ours;
-	REQUIRE_RC(meet(a.vi, &wrong, BRIEF_MS), VIP_SUCCESS);
-	CHECK_RC(met(a.vi, true), VIP_TIMEOUT);
+	CHECK_RC(looked(a.vi, &wrong, BRIEF_MS), VIP_TIMEOUT);
 	wrong = m;
 	wrong.ours.bytes[0] ^= 1;
-	REQUIRE_RC(meet(a.vi, &wrong, BRIEF_MS), VIP_SUCCESS);
-	CHECK_RC(met(a.vi, true), VIP_TIMEOUT);
+	CHECK_RC(looked(a.vi, &wrong, BRIEF_MS), VIP_TIMEOUT);
 	wrong = m;
 	wrong.theirs.len--;
-	REQUIRE_RC(meet(a.vi, &wrong, BRIEF_MS), VIP_SUCCESS);
-	CHECK_RC(met(a.vi, true), VIP_TIMEOUT);
+	CHECK_RC(looked(a.vi, &wrong, BRIEF_MS), VIP_TIMEOUT);
 	CHECK_EQ(peer_state(a.pvi), VIP_STATE_CONNECT_PENDING);
 	CHECK_EQ(peer_state(b.pvi), VIP_STATE_CONNECT_PENDING);
 	/* Exactly one of the two. */
-	REQUIRE_RC(meet(a.vi, &m, LONG_MS), VIP_SUCCESS);
-	CHECK_RC(met(a.vi, true), VIP_SUCCESS);
+	CHECK_RC(looked(a.vi, &m, LONG_MS), VIP_SUCCESS);
 	if (peer_state_wait(a.pvi, VIP_STATE_CONNECTED) !=
 	    VIP_STATE_CONNECTED) {
 		unsigned int other = a.pvi;
@@ -292,8 +297,7 @@ static void crossing(void)
 	}
 	CHECK_EQ(peer_state(a.pvi), VIP_STATE_CONNECTED);
 	CHECK_EQ(peer_state(b.pvi), VIP_STATE_CONNECT_PENDING);
-	REQUIRE_RC(meet(b.vi, &m, LONG_MS), VIP_SUCCESS);
-	CHECK_RC(met(b.vi, true), VIP_SUCCESS);
+	CHECK_RC(looked(b.vi, &m, LONG_MS), VIP_SUCCESS);
 	CHECK_RC(peer_met(a.pvi, true).rc, VIP_SUCCESS);
 	CHECK_RC(peer_met(b.pvi, true).rc, VIP_SUCCESS);
 	check_alive(&a);
@@ -336,14 +340,12 @@ static void crowd(void)
 	for (i = 1; i < 16; i++) {
 		about("the VI that asks for %u and %u", i, 4 * i);
 		m = crowd_meeting(i, 4 * i);
-		REQUIRE_RC(peer_meet(pvi, &m, BRIEF_MS), VIP_SUCCESS);
-		CHECK_RC(peer_met(pvi, true).rc, VIP_TIMEOUT);
+		CHECK_RC(peer_looked(pvi, &m, BRIEF_MS), VIP_TIMEOUT);
 		peer_disconnect(pvi);
 	}
 	about("the VI that asks for the one that is there");
 	m = crowd_meeting(7, 7);
-	REQUIRE_RC(peer_meet(pvi, &m, LONG_MS), VIP_SUCCESS);
-	CHECK_RC(peer_met(pvi, true).rc, VIP_SUCCESS);
+	CHECK_RC(peer_looked(pvi, &m, LONG_MS), VIP_SUCCESS);
 	CHECK_RC(met(vis[7], true), VIP_SUCCESS);
 	peer_disconnect(pvi);
 	for (i = 0; i < CROWD; i++) {
@@ -380,11 +382,9 @@ static void own_address_too(void)
 	CHECK_STATE(y, VIP_STATE_ERROR);
 	CHECK_RC(VipDisconnect(y), VIP_SUCCESS);
 	/* A VI is not its own peer, but another may have its address. */
-	REQUIRE_RC(meet(x, &mirror, BRIEF_MS), VIP_SUCCESS);
-	CHECK_RC(met(x, true), VIP_TIMEOUT);
+	CHECK_RC(looked(x, &mirror, BRIEF_MS), VIP_TIMEOUT);
 	REQUIRE_RC(meet(x, &mirror, LONG_MS), VIP_SUCCESS);
-	REQUIRE_RC(meet(y, &mirror, LONG_MS), VIP_SUCCESS);
-	CHECK_RC(met(y, true), VIP_SUCCESS);
+	CHECK_RC(looked(y, &mirror, LONG_MS), VIP_SUCCESS);
 	CHECK_RC(met(x, true), VIP_SUCCESS);
 	CHECK_RC(VipDisconnect(y), VIP_SUCCESS);
 	CHECK_RC(VipDisconnect(x), VIP_SUCCESS);
@@ -509,8 +509,7 @@ static void again(void)
 	pair_create(&p, NULL);
 	for (i = 0; i < 4; i++) {
 		about("round %u", i);
-		REQUIRE_RC(meet(p.vi, &m, 1), VIP_SUCCESS);
-		CHECK_RC(met(p.vi, true), VIP_TIMEOUT);
+		CHECK_RC(looked(p.vi, &m, 1), VIP_TIMEOUT);
 		/* The same addresses again and again. */
 		REQUIRE_RC(meet(p.vi, &m, LONG_MS), VIP_SUCCESS);
 		REQUIRE_RC(peer_meet(p.pvi, &m, LONG_MS), VIP_SUCCESS);
@@ -576,13 +575,6 @@ static void gone(void)
 	pair_close(&p);
 }
 
-static void send_order(uint32_t cmd)
-{
-	struct ctl_msg m = { .magic = CTL_MAGIC, .cmd = cmd };
-
-	ctl_send(&env.ctl, &m);
-}
-
 static void killed_pending(void)
 {
 	struct meeting m = new_meeting(), other = new_meeting();
@@ -593,7 +585,7 @@ static void killed_pending(void)
 	pair_create(&p, NULL);
 	REQUIRE_RC(peer_meet(p.pvi, &other, 2 * LONG_MS), VIP_SUCCESS);
 	REQUIRE_RC(meet(p.vi, &m, 2 * SHORT_MS), VIP_SUCCESS);
-	send_order(P_DIE);
+	peer_order(P_DIE);
 	CHECK_RC(met(p.vi, true), VIP_TIMEOUT);
 	/*
 	 * Its peer finds none, dead ones do not answer.  It may be
@@ -622,7 +614,7 @@ static void killed_connected(void)
 	pair_create(&p, NULL);
 	pair_meet(&p);
 	d = pair_post(&p, RECVQ, &rx);
-	send_order(P_DIE);
+	peer_order(P_DIE);
 	r = wait_done(p.vi, RECVQ, 3 * LONG_MS);
 	CHECK(r.d == d && (r.status & VIP_STATUS_DESC_FLUSHED_ERROR));
 	CHECK_ERRORS(p.vi, VIP_ERROR_CONN_LOST, 1);

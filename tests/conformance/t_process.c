@@ -135,14 +135,6 @@ static void child_opens(void)
 	pair_close(&p);
 }
 
-static void send_order(uint32_t cmd)
-{
-	struct ctl_msg m = { .magic = CTL_MAGIC, .cmd = cmd };
-
-	/* It may be dead before the control send is acknowledged. */
-	ctl_send(&env.ctl, &m);
-}
-
 static void peer_gone(uint32_t cmd)
 {
 	struct xfer rx = our_buf(0, 100, 1);
@@ -154,7 +146,7 @@ static void peer_gone(uint32_t cmd)
 	pair_open(&p, NULL);
 	for (i = 0; i < 2; i++)
 		d[i] = pair_post(&p, RECVQ, &rx);
-	send_order(cmd);
+	peer_order(cmd);
 	for (i = 0; i < 2; i++) {
 		r = wait_done(p.vi, RECVQ, 3 * LONG_MS);
 		CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
@@ -186,7 +178,7 @@ static void killed_pending(void)
 
 	pair_create(&p, NULL);
 	ask_pending(&k, p.vi, 10 * SHORT_MS);
-	send_order(P_DIE);
+	peer_order(P_DIE);
 	rc = ask_join(&k);
 	CHECK(rc == VIP_TIMEOUT || rc == VIP_REJECT || rc == VIP_NO_MATCH ||
 	      rc == VIP_NOT_REACHABLE);
@@ -209,7 +201,7 @@ static void killed_busy(void)
 	}
 	peer_spawn((struct ctl_msg){ .cmd = P_POST, .vi = p.pvi,
 				     .queue = SENDQ, .x = tx, .count = 6 }, 0);
-	send_order(P_DIE);
+	peer_order(P_DIE);
 	for (i = 0; i < 8; i++) {
 		r = wait_done(p.vi, RECVQ, 3 * LONG_MS);
 		if (!CHECK(r.d != NULL))

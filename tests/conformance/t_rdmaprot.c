@@ -85,6 +85,16 @@ static void refuse(struct pair *p, const struct xfer *x)
 	refuse_one(p, *x, true);
 }
 
+/* It refuses a write of all of a region. */
+static void refuse_all(struct pair *p, const struct peer_region *r)
+{
+	struct xfer x = write_to(r->addr, r->handle, LEN);
+
+	peer_fill(r->addr, LEN, 0x77);
+	refuse(p, &x);
+	CHECK_EQ(peer_other(r->addr, LEN, 0x77), 0);
+}
+
 static void range(void)
 {
 	static const struct { int off; uint32_t len; } out[] = {
@@ -145,37 +155,26 @@ static void handles(void)
 static void region_rights(void)
 {
 	struct peer_region r;
-	struct xfer x;
 	struct pair p;
 
 	pair_open(&p, NULL);
 	about("the region does not allow it");
 	r = peer_region(LEN, CTL_MAIN_PTAG, false);
-	peer_fill(r.addr, LEN, 0x77);
-	x = write_to(r.addr, r.handle, LEN);
-	refuse(&p, &x);
-	CHECK_EQ(peer_other(r.addr, LEN, 0x77), 0);
+	refuse_all(&p, &r);
 	about("registered with NULL attributes");
 	r = peer_region(LEN, CTL_NO_PTAG, true);
-	peer_fill(r.addr, LEN, 0x77);
-	x = write_to(r.addr, r.handle, LEN);
-	refuse(&p, &x);
-	CHECK_EQ(peer_other(r.addr, LEN, 0x77), 0);
+	refuse_all(&p, &r);
 	pair_close(&p);
 }
 
 static void vi_rights(void)
 {
 	struct peer_region r;
-	struct xfer x;
 	struct pair p;
 
 	pair_open(&p, &(struct pair_opt){ .peer_no_rdma = true });
 	r = peer_region(LEN, CTL_MAIN_PTAG, true);
-	peer_fill(r.addr, LEN, 0x77);
-	x = write_to(r.addr, r.handle, LEN);
-	refuse(&p, &x);
-	CHECK_EQ(peer_other(r.addr, LEN, 0x77), 0);
+	refuse_all(&p, &r);
 	pair_close(&p);
 }
 
@@ -189,12 +188,10 @@ static void ptag(void)
 	m = peer_do((struct ctl_msg){ .cmd = P_PTAG });
 	REQUIRE_RC(m.rc, VIP_SUCCESS);
 	r = peer_region(LEN, m.obj, true);
-	peer_fill(r.addr, LEN, 0x77);
 	x = write_to(r.addr, r.handle, LEN);
 	pair_open(&p, NULL);
 	about("another tag");
-	refuse(&p, &x);
-	CHECK_EQ(peer_other(r.addr, LEN, 0x77), 0);
+	refuse_all(&p, &r);
 	pair_close(&p);
 	about("a VI with NULL Ptag");
 	pair_open(&p, &(struct pair_opt){ .peer_null_ptag = true });
