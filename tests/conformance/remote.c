@@ -148,6 +148,12 @@ struct ctl_msg peer_wait(unsigned int vi, enum queue q, unsigned int ms)
 	return peer_wait_verify(vi, q, ms, 0);
 }
 
+void peer_sends(unsigned int vi, const struct xfer *x)
+{
+	CHECK_RC(peer_post(vi, SENDQ, x), VIP_SUCCESS);
+	CHECK_RC(peer_wait(vi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
+}
+
 VIP_VI_STATE peer_state(unsigned int vi)
 {
 	struct ctl_msg m = peer_do((struct ctl_msg){ .cmd = P_QUERY,

@@ -58,6 +58,8 @@ struct ctl_msg peer_wait(unsigned int vi, enum queue q, unsigned int ms);
 /* The same, and the buffers are checked: 1 for the content, 2 for guards. */
 struct ctl_msg peer_wait_verify(unsigned int vi, enum queue q, unsigned int ms,
 				unsigned int verify);
+/* Posts a send or an RDMA Write, which is good. */
+void peer_sends(unsigned int vi, const struct xfer *x);
 VIP_VI_STATE peer_state(unsigned int vi);
 /* How many it has heard of; waits for that many unless it is 0. */
 unsigned int peer_errors(unsigned int vi, VIP_ERROR_CODE code,

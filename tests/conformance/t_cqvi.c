@@ -115,8 +115,7 @@ static void shared(void)
 		struct pair *q = &p[order[i]];
 
 		about("step %u", i);
-		CHECK_RC(peer_post(q->pvi, SENDQ, &ptx), VIP_SUCCESS);
-		CHECK_RC(peer_wait(q->pvi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
+		peer_sends(q->pvi, &ptx);
 		next_recv(cq, q, &ptx);
 		CHECK_RC(poll_done(q->vi, RECVQ).rc, VIP_SUCCESS);
 		CHECK_RC(peer_post(q->pvi, RECVQ, &prx), VIP_SUCCESS);
@@ -148,10 +147,8 @@ static void backlog(void)
 		rx = our_buf(i * 100, 16, 1);
 		d[i] = pair_post(&p, RECVQ, &rx);
 	}
-	for (i = 0; i < ARRAY_SIZE(d); i++) {
-		CHECK_RC(peer_post(p.pvi, SENDQ, &ptx), VIP_SUCCESS);
-		CHECK_RC(peer_wait(p.pvi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
-	}
+	for (i = 0; i < ARRAY_SIZE(d); i++)
+		peer_sends(p.pvi, &ptx);
 	for (i = 0; i < ARRAY_SIZE(d); i++) {
 		about("message %u", i);
 		next_recv(cq, &p, &ptx);

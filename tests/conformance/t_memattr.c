@@ -19,6 +19,11 @@ static struct region region(VIP_MEM_ATTRIBUTES *a)
 	return r;
 }
 
+static VIP_RETURN set(const struct region *r, VIP_MEM_ATTRIBUTES *a)
+{
+	return VipSetMemAttributes(env.nic.h, r->p, r->h, a);
+}
+
 static void check_attrs(const struct region *r, VIP_PROTECTION_HANDLE ptag,
 			VIP_BOOLEAN write, VIP_BOOLEAN read)
 {
@@ -92,11 +97,9 @@ static void values(void)
 		/* Whatever was true comes back as VIP_TRUE. */
 		check_attrs(&r, a.Ptag, !!a.EnableRdmaWrite,
 			    !!a.EnableRdmaRead);
-		CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, NULL),
-			 VIP_SUCCESS);
+		CHECK_RC(set(&r, NULL), VIP_SUCCESS);
 		check_attrs(&r, NULL, VIP_FALSE, VIP_FALSE);
-		CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a),
-			 VIP_SUCCESS);
+		CHECK_RC(set(&r, &a), VIP_SUCCESS);
 		check_attrs(&r, a.Ptag, !!a.EnableRdmaWrite,
 			    !!a.EnableRdmaRead);
 		CHECK_RC(VipDeregisterMem(env.nic.h, r.p, r.h), VIP_SUCCESS);
@@ -108,20 +111,16 @@ static void values(void)
 	REQUIRE_RC(VipCreatePtag(env.nic.h, &stale), VIP_SUCCESS);
 	REQUIRE_RC(VipDestroyPtag(env.nic.h, stale), VIP_SUCCESS);
 	a = (VIP_MEM_ATTRIBUTES){ stale, VIP_TRUE, VIP_FALSE };
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a),
-		 VIP_INVALID_PTAG);
+	CHECK_RC(set(&r, &a), VIP_INVALID_PTAG);
 	a.Ptag = env.nic.h;
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a),
-		 VIP_INVALID_PTAG);
+	CHECK_RC(set(&r, &a), VIP_INVALID_PTAG);
 	REQUIRE_RC(VipOpenNic(env.device, &other), VIP_SUCCESS);
 	REQUIRE_RC(VipCreatePtag(other, &a.Ptag), VIP_SUCCESS);
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a),
-		 VIP_INVALID_PTAG);
+	CHECK_RC(set(&r, &a), VIP_INVALID_PTAG);
 	CHECK_RC(VipCloseNic(other), VIP_SUCCESS);
 	check_attrs(&r, NULL, VIP_FALSE, VIP_FALSE);
 	a = (VIP_MEM_ATTRIBUTES){ env.nic.ptag, VIP_FALSE, VIP_TRUE };
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a),
-		 can_read ? VIP_SUCCESS : VIP_INVALID_RDMAREAD);
+	CHECK_RC(set(&r, &a), can_read ? VIP_SUCCESS : VIP_INVALID_RDMAREAD);
 	check_attrs(&r, can_read ? env.nic.ptag : NULL, VIP_FALSE, can_read);
 }
 
@@ -135,20 +134,19 @@ static void tags(void)
 	r = region(&a);
 	s = region(&a);
 	about("one of two moves");
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &b), VIP_SUCCESS);
+	CHECK_RC(set(&r, &b), VIP_SUCCESS);
 	CHECK_RC(VipDestroyPtag(env.nic.h, a.Ptag), VIP_ERROR_RESOURCE);
 	CHECK_RC(VipDestroyPtag(env.nic.h, b.Ptag), VIP_ERROR_RESOURCE);
 	about("the other, too");
-	CHECK_RC(VipSetMemAttributes(env.nic.h, s.p, s.h, &b), VIP_SUCCESS);
+	CHECK_RC(set(&s, &b), VIP_SUCCESS);
 	CHECK_RC(VipDestroyPtag(env.nic.h, a.Ptag), VIP_SUCCESS);
-	CHECK_RC(VipSetMemAttributes(env.nic.h, s.p, s.h, &a),
-		 VIP_INVALID_PTAG);
+	CHECK_RC(set(&s, &a), VIP_INVALID_PTAG);
 	about("the same tag again");
-	CHECK_RC(VipSetMemAttributes(env.nic.h, s.p, s.h, &b), VIP_SUCCESS);
+	CHECK_RC(set(&s, &b), VIP_SUCCESS);
 	CHECK_RC(VipDeregisterMem(env.nic.h, r.p, r.h), VIP_SUCCESS);
 	CHECK_RC(VipDestroyPtag(env.nic.h, b.Ptag), VIP_ERROR_RESOURCE);
 	about("to the default one");
-	CHECK_RC(VipSetMemAttributes(env.nic.h, s.p, s.h, NULL), VIP_SUCCESS);
+	CHECK_RC(set(&s, NULL), VIP_SUCCESS);
 	CHECK_RC(VipDestroyPtag(env.nic.h, b.Ptag), VIP_SUCCESS);
 	CHECK_RC(VipDeregisterMem(env.nic.h, s.p, s.h), VIP_SUCCESS);
 }
@@ -165,8 +163,7 @@ static void written(struct pair *p, const struct region *r)
 	x.rhandle = r->h;
 	memset(r->p, 0x77, LEN);
 	do {
-		CHECK_RC(peer_post(p->pvi, SENDQ, &x), VIP_SUCCESS);
-		CHECK_RC(peer_wait(p->pvi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
+		peer_sends(p->pvi, &x);
 		deliver_back(p, &tx, &rx);
 	} while (pattern_wrong(r->p, x.seed, 0, LEN) && once_more(&t));
 	CHECK_EQ(pattern_wrong(r->p, x.seed, 0, LEN), 0);
@@ -212,23 +209,23 @@ static void rights(void)
 	pair_open(&p, NULL);
 	about("given");
 	a.EnableRdmaWrite = VIP_TRUE;
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a), VIP_SUCCESS);
+	CHECK_RC(set(&r, &a), VIP_SUCCESS);
 	written(&p, &r);
 	about("taken");
 	a.EnableRdmaWrite = VIP_FALSE;
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a), VIP_SUCCESS);
+	CHECK_RC(set(&r, &a), VIP_SUCCESS);
 	refused(&p, &r);
 	about("given again");
 	a.EnableRdmaWrite = VIP_TRUE;
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a), VIP_SUCCESS);
+	CHECK_RC(set(&r, &a), VIP_SUCCESS);
 	written(&p, &r);
 	about("another tag");
 	REQUIRE_RC(VipCreatePtag(env.nic.h, &tag), VIP_SUCCESS);
 	a.Ptag = tag;
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a), VIP_SUCCESS);
+	CHECK_RC(set(&r, &a), VIP_SUCCESS);
 	refused(&p, &r);
 	about("NULL");
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, NULL), VIP_SUCCESS);
+	CHECK_RC(set(&r, NULL), VIP_SUCCESS);
 	refused(&p, &r);
 	pair_close(&p);
 }
@@ -249,7 +246,7 @@ static void local(void)
 	pair_open(&p, NULL);
 	deliver(&p, &tx, &rx);
 	a.Ptag = tag;
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a), VIP_SUCCESS);
+	CHECK_RC(set(&r, &a), VIP_SUCCESS);
 	pair_post(&p, SENDQ, &tx);
 	d = wait_done(p.vi, SENDQ, LONG_MS);
 	CHECK_RC(d.rc, VIP_DESCRIPTOR_ERROR);
@@ -257,7 +254,7 @@ static void local(void)
 	if (reliable())
 		pair_reset(&p);
 	a.Ptag = env.nic.ptag;
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a), VIP_SUCCESS);
+	CHECK_RC(set(&r, &a), VIP_SUCCESS);
 	deliver(&p, &tx, &rx);
 	pair_close(&p);
 }
@@ -338,7 +335,7 @@ static void threads(void)
 		CHECK_EQ(s[i].failed, 0);
 	}
 	CHECK_EQ(bytes_other(r.p, 0x77, LEN), 0);
-	CHECK_RC(VipSetMemAttributes(env.nic.h, r.p, r.h, &a), VIP_SUCCESS);
+	CHECK_RC(set(&r, &a), VIP_SUCCESS);
 	CHECK_RC(VipDestroyPtag(env.nic.h, b.Ptag), VIP_SUCCESS);
 	pair_close(&p);
 }

@@ -99,19 +99,13 @@ static void *tag(uintptr_t n)
 	return (void *)(n + 0x7000);
 }
 
-static void peer_sends(struct pair *p, const struct xfer *tx)
-{
-	CHECK_RC(peer_post(p->pvi, SENDQ, tx), VIP_SUCCESS);
-	CHECK_RC(peer_wait(p->pvi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
-}
-
 /* Messages from the peer until so many handlers were called. */
 static void arrive(struct pair *p, const struct xfer *tx, unsigned int want)
 {
 	struct tries t = { 0 };
 
 	do {
-		peer_sends(p, tx);
+		peer_sends(p->pvi, tx);
 	} while (count_wait(&n_notes, want, patience()) < want &&
 		 once_more(&t));
 	CHECK_EQ(n_notes, want);
@@ -300,7 +294,7 @@ static void again(void)
 		CHECK_RC(peer_post(p.pvi, RECVQ, &back), VIP_SUCCESS);
 		t = (struct tries){ 0 };
 		do {
-			peer_sends(&p, &ask);
+			peer_sends(p.pvi, &ask);
 			m = peer_wait_verify(p.pvi, RECVQ, patience(), 1);
 		} while (m.rc == VIP_TIMEOUT && once_more(&t));
 		CHECK_RC(m.rc, VIP_SUCCESS);

@@ -48,7 +48,6 @@ static void placed(void)
 {
 	static const uint32_t lens[] = { 1, 100, 1500, 5000, 65536, 200000 };
 	struct xfer x, rx;
-	VIP_DESCRIPTOR *d;
 	struct pair p;
 	unsigned int i;
 
@@ -57,8 +56,7 @@ static void placed(void)
 		about("RDMA Write of %u bytes", lens[i]);
 		x = write_of(lens[i], i);
 		peer_fill(x.raddr - 1, lens[i] + 2, 0x11);
-		d = pair_post(&p, SENDQ, &x);
-		check_send(&p, d, 0);
+		check_send(&p, pair_post(&p, SENDQ, &x), 0);
 		CHECK_EQ(peer_wrong(x.raddr, lens[i], x.seed), 0);
 		CHECK_EQ(peer_other(x.raddr - 1, 1, 0x11), 0);
 		CHECK_EQ(peer_other(x.raddr + lens[i], 1, 0x11), 0);
@@ -66,8 +64,7 @@ static void placed(void)
 		x = our_buf(0, lens[i], 2);
 		rx = peer_buf(0, lens[i], 3);
 		CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
-		d = pair_post(&p, SENDQ, &x);
-		check_send(&p, d, 0);
+		check_send(&p, pair_post(&p, SENDQ, &x), 0);
 		/* Complete there too: no time to wait for is needed. */
 		CHECK_EQ(peer_wait_verify(p.pvi, RECVQ, 0, 1).bad, 0);
 	}
@@ -120,7 +117,6 @@ static void too_long(void)
 	static const struct { uint32_t len, room; } m[] = {
 		{ 11, 10 }, { 1, 0 }, { 5000, 4999 }, { 60000, 100 },
 	};
-	VIP_DESCRIPTOR *d;
 	struct xfer x, rx;
 	struct pair p;
 	unsigned int i;
@@ -131,8 +127,8 @@ static void too_long(void)
 		rx = peer_buf(0, m[i].room, m[i].room ? 1 : 0);
 		CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
 		x = our_buf(0, m[i].len, 1);
-		d = pair_post(&p, SENDQ, &x);
-		check_send(&p, d, VIP_STATUS_REMOTE_DESC_ERROR);
+		check_send(&p, pair_post(&p, SENDQ, &x),
+			   VIP_STATUS_REMOTE_DESC_ERROR);
 		check_recv(&p, VIP_STATUS_LENGTH_ERROR);
 		after_error(&p);
 	}
@@ -143,7 +139,6 @@ static void too_long(void)
 static void gone(void)
 {
 	struct peer_region r;
-	VIP_DESCRIPTOR *d;
 	struct xfer x, rx;
 	struct pair p;
 	unsigned int i;
@@ -158,8 +153,8 @@ static void gone(void)
 		CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
 		peer_deregister(r.obj);
 		x = our_buf(0, i ? 60000 : 60, 1);
-		d = pair_post(&p, SENDQ, &x);
-		check_send(&p, d, VIP_STATUS_REMOTE_DESC_ERROR);
+		check_send(&p, pair_post(&p, SENDQ, &x),
+			   VIP_STATUS_REMOTE_DESC_ERROR);
 		check_recv(&p, VIP_STATUS_PROTECTION_ERROR);
 		after_error(&p);
 	}
