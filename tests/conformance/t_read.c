@@ -8,7 +8,7 @@ static const VIP_RELIABILITY_LEVEL levels[] = {
 	VIP_SERVICE_RELIABLE_DELIVERY, VIP_SERVICE_RELIABLE_RECEPTION,
 };
 
-/* Either end may be read; both levels in turn: open_level(&p, i++). */
+/* Either end may be read. */
 static bool open_level(struct pair *p, unsigned int i)
 {
 	if (i == ARRAY_SIZE(levels))
@@ -19,6 +19,10 @@ static bool open_level(struct pair *p, unsigned int i)
 	pair_open(p, &(struct pair_opt){ .read = true, .peer_read = true });
 	return true;
 }
+
+/* Each level in turn, with a pair that is closed after it. */
+#define for_each_level(p) \
+	for (unsigned int l_ = 0; open_level(&(p), l_); pair_close(&(p)), l_++)
 
 /* A read of @len bytes with the pattern of @seed from the peer's arena. */
 static struct xfer read_of(uint32_t len, unsigned int nseg, uint32_t seed)
@@ -81,9 +85,9 @@ static void sizes(void)
 	uint32_t mtu = env.nic.attr.NativeMTU, max;
 	struct xfer x, rx = peer_buf(0, 100, 1);
 	struct pair p;
-	unsigned int i, l = 0;
+	unsigned int i;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		max = p.attr.MaxTransferSize > 262144 ? 262144 :
 							p.attr.MaxTransferSize;
 		if (mtu > max / 4)
@@ -100,7 +104,6 @@ static void sizes(void)
 		}
 		/* It took no receive. */
 		CHECK_RC(peer_wait(p.pvi, RECVQ, 0).rc, VIP_TIMEOUT);
-		pair_close(&p);
 	}
 }
 
@@ -109,9 +112,9 @@ static void scattered(void)
 	static const uint16_t n[] = { 1, 2, 3, 4, 17, 250, 251 };
 	struct xfer x;
 	struct pair p;
-	unsigned int i, l = 0;
+	unsigned int i;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		for (i = 0; i < ARRAY_SIZE(n); i++) {
 			about("%u segments", n[i]);
 			x = read_of(9000 + n[i], n[i], i);
@@ -120,7 +123,6 @@ static void scattered(void)
 			x = read_of(n[i] / 2 + 1, n[i], i);
 			read_one(&p, &x);
 		}
-		pair_close(&p);
 	}
 }
 
@@ -128,9 +130,9 @@ static void alignment(void)
 {
 	struct xfer x;
 	struct pair p;
-	unsigned int i, l = 0;
+	unsigned int i;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		for (i = 0; i < 9; i++) {
 			about("from %u, to %u", i, i * 5);
 			x = read_of(4097 + i, 1, i);
@@ -151,7 +153,6 @@ static void alignment(void)
 		check_done(&p, d, &x, VIP_STATUS_OP_RDMA_READ);
 		CHECK_EQ(pattern_wrong((void *)(uintptr_t)x.addr, x.seed, 0,
 				       x.len), 0);
-		pair_close(&p);
 	}
 }
 
@@ -159,9 +160,9 @@ static void zero(void)
 {
 	struct xfer x;
 	struct pair p;
-	unsigned int segs, l = 0;
+	unsigned int segs;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		for (segs = 0; segs < 2; segs++) {
 			about("%u segments", segs);
 			x = read_of(0, segs, 1);
@@ -170,7 +171,6 @@ static void zero(void)
 		/* Between others. */
 		x = read_of(2000, 1, 2);
 		read_one(&p, &x);
-		pair_close(&p);
 	}
 }
 
@@ -181,9 +181,9 @@ static void fifo(void)
 	struct xfer x[ARRAY_SIZE(len)], rx = peer_buf(0, 100, 1);
 	VIP_DESCRIPTOR *d[ARRAY_SIZE(len)];
 	struct pair p;
-	unsigned int i, l = 0, round;
+	unsigned int i, round;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		for (round = 0; round < 3; round++) {
 			for (i = 0; i < ARRAY_SIZE(len); i++) {
 				x[i] = read_of(len[i], 1, i + round);
@@ -218,7 +218,6 @@ static void fifo(void)
 			CHECK_EQ(peer_wrong(x[2].raddr, x[2].len, x[2].seed),
 				 0);
 		}
-		pair_close(&p);
 	}
 }
 
@@ -228,9 +227,9 @@ static void fence(void)
 	struct xfer x[6], w, fenced, rx = peer_buf(0, 10, 1);
 	VIP_DESCRIPTOR *d[6], *wd, *fd;
 	struct pair p;
-	unsigned int i, l = 0;
+	unsigned int i;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		/* An RDMA Write over what is being read. */
 		for (i = 0; i < 6; i++) {
 			x[i] = read_of(60000, 1, 1);
@@ -263,7 +262,6 @@ static void fence(void)
 			CHECK_RC(peer_wait(p.pvi, RECVQ, LONG_MS).rc,
 				 VIP_SUCCESS);
 		}
-		pair_close(&p);
 	}
 }
 
@@ -274,9 +272,9 @@ static void fence_sends_it(void)
 	VIP_DESCRIPTOR *d[2];
 	struct pair p;
 	struct ctl_msg m;
-	unsigned int i, l = 0;
+	unsigned int i;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		for (i = 0; i < 4; i++) {
 			x = read_of(50000, 1, i);
 			peer_put(x.raddr, x.len, x.seed);
@@ -295,7 +293,6 @@ static void fence_sends_it(void)
 			check_read(&p, d[0], &x);
 			check_done(&p, d[1], &tx, VIP_STATUS_OP_SEND);
 		}
-		pair_close(&p);
 	}
 }
 
@@ -306,9 +303,9 @@ static void many(void)
 	VIP_DESCRIPTOR *d[80];
 	struct xfer x[80];
 	struct pair p;
-	unsigned int i, l = 0;
+	unsigned int i;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		peer_put(env.p_arena + SOURCE, 100000, read_of(1, 1, 3).seed);
 		for (i = 0; i < ARRAY_SIZE(x); i++) {
 			x[i] = read_of(lens[i % ARRAY_SIZE(lens)], 1, 3);
@@ -322,7 +319,6 @@ static void many(void)
 			about("read %u", i);
 			check_read(&p, d[i], &x[i]);
 		}
-		pair_close(&p);
 	}
 }
 
@@ -336,9 +332,9 @@ static void both_ways(void)
 	VIP_DESCRIPTOR *d[20];
 	struct ctl_msg m;
 	struct pair p;
-	unsigned int i, l = 0;
+	unsigned int i;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		tx = read_of(65000, 1, 5);
 		peer_put(tx.raddr, tx.len, tx.seed);
 		pattern(env.nic.arena + SOURCE, tx.seed, 0, tx.len);
@@ -378,7 +374,6 @@ static void both_ways(void)
 			CHECK_EQ(peer_wrong(env.p_arena + 64 + i * 65600,
 					    65000, tx.seed), 0);
 		}
-		pair_close(&p);
 	}
 }
 
@@ -401,10 +396,9 @@ static void rights(void)
 	struct peer_region r;
 	struct xfer x;
 	struct pair p;
-	unsigned int l = 0;
 
 	REQUIRE_RC(tag.rc, VIP_SUCCESS);
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		about("the region does not allow it");
 		r = peer_region_rights(5000, CTL_MAIN_PTAG, CTL_WRITE);
 		x = read_from(&r, 5000);
@@ -430,7 +424,6 @@ static void rights(void)
 		r = peer_region_rights(5000, tag.obj, CTL_READ);
 		x = read_from(&r, 5000);
 		read_one(&p, &x);
-		pair_close(&p);
 	}
 }
 
@@ -444,9 +437,9 @@ static void range(void)
 	uint32_t bad[4];
 	struct xfer x;
 	struct pair p;
-	unsigned int i, l = 0;
+	unsigned int i;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		r = peer_region_rights(5000, CTL_MAIN_PTAG, CTL_READ);
 		for (i = 0; i < ARRAY_SIZE(out); i++) {
 			about("%u bytes at %d", out[i].len, out[i].off);
@@ -465,7 +458,6 @@ static void range(void)
 			x.rhandle = bad[i];
 			refuse(&p, &x);
 		}
-		pair_close(&p);
 	}
 }
 
@@ -476,9 +468,9 @@ static void offender(void)
 	VIP_DESCRIPTOR *d[6];
 	struct xfer x[6];
 	struct pair p;
-	unsigned int i, l = 0;
+	unsigned int i;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		for (i = 0; i < 6; i++) {
 			x[i] = read_of(20000, 2, 4);
 			x[i].addr += i * 21000;
@@ -521,7 +513,6 @@ static void offender(void)
 		CHECK(peer_wait(p.pvi, SENDQ, LONG_MS).status &
 		      VIP_STATUS_RDMA_PROT_ERROR);
 		after_error(&p);
-		pair_close(&p);
 	}
 }
 
@@ -530,9 +521,8 @@ static void format(void)
 	VIP_DESCRIPTOR *d;
 	struct xfer x;
 	struct pair p;
-	unsigned int l = 0;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		about("IMMEDIATE");
 		x = read_of(100, 1, 1);
 		x.control |= VIP_CONTROL_IMMEDIATE;
@@ -561,7 +551,6 @@ static void format(void)
 		bad_send_xfer(&p, &x, VIP_STATUS_LENGTH_ERROR);
 		x = read_of(5000, 1, 1);
 		read_one(&p, &x);
-		pair_close(&p);
 	}
 }
 
@@ -573,7 +562,7 @@ static void local(void)
 	VIP_MEM_HANDLE h, other;
 	struct xfer x;
 	struct pair p;
-	unsigned int i, l = 0;
+	unsigned int i;
 
 	REQUIRE_RC(VipRegisterMem(env.nic.h, env.nic.arena, 100000, &none, &h),
 		   VIP_SUCCESS);
@@ -581,7 +570,7 @@ static void local(void)
 	none.Ptag = tag;
 	REQUIRE_RC(VipRegisterMem(env.nic.h, env.nic.arena, 100000, &none,
 				  &other), VIP_SUCCESS);
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		for (i = 0; i < 2; i++) {
 			about("%s", i ? "many frames" : "one frame");
 			x = read_of(i ? 20000 : 20, 1, 1);
@@ -601,7 +590,6 @@ static void local(void)
 			x.addr = (uintptr_t)env.nic.arena + 50000;
 			bad_send_xfer(&p, &x, VIP_STATUS_PROTECTION_ERROR);
 		}
-		pair_close(&p);
 	}
 }
 
@@ -692,9 +680,9 @@ static void deregistered(void)
 	struct xfer x[6];
 	VIP_MEM_HANDLE h;
 	struct pair p;
-	unsigned int i, round, l = 0;
+	unsigned int i, round;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		for (round = 0; round < 4; round++) {
 			about("%s, round %u", round & 1 ? "us" : "peer", round);
 			r = peer_region_rights(65536, CTL_MAIN_PTAG, CTL_READ);
@@ -722,7 +710,6 @@ static void deregistered(void)
 			pair_reset(&p);
 			check_alive(&p);
 		}
-		pair_close(&p);
 	}
 }
 
@@ -731,9 +718,9 @@ static void disconnected(void)
 {
 	struct xfer x[10];
 	struct pair p;
-	unsigned int i, round, l = 0;
+	unsigned int i, round;
 
-	while (open_level(&p, l++)) {
+	for_each_level(p) {
 		x[0] = read_of(65536, 1, 7);
 		peer_put(x[0].raddr, x[0].len, x[0].seed);
 		for (round = 0; round < 6; round++) {
@@ -757,7 +744,6 @@ static void disconnected(void)
 			pair_reset(&p);
 			check_alive(&p);
 		}
-		pair_close(&p);
 	}
 }
 
