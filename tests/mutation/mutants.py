@@ -2,8 +2,8 @@
 """Defects to plant, one at a time.  The tests have to notice each.
 
 layer.py says what a mutant is and how it is written.  They are by layers: of the
-library, of the agent, of the Ethernet class, of the verbs device; and the defects
-that there once were, taken back.
+library, of libviadsm, of the agent, of the Ethernet class, of the verbs device; and
+the defects that there once were, taken back.
 """
 
 from collections import Counter
@@ -11,8 +11,8 @@ from collections import Counter
 import layer
 
 # The order in which they are built and run.
-MUTANTS = [mutant for name in ("library", "agent", "class", "verbs", "defects")
-           for mutant in layer.table(name)]
+LAYERS = ("library", "shared", "agent", "class", "verbs", "defects")
+MUTANTS = [mutant for name in LAYERS for mutant in layer.table(name)]
 # Those that make check-full plants.
 GUEST = [m for m in MUTANTS if m.guest]
 TWICE = [n for n, many in Counter(m.name for m in MUTANTS).items() if many > 1]

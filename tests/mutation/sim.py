@@ -36,8 +36,8 @@ import mutants  # noqa: E402
 import plant  # noqa: E402
 
 WORK = os.path.join(ROOT, "build/mutation-sim")
-PARTS = ("Makefile", "include", "core", "kernel", "devices", "tests/sim",
-         "tests/unit", "vipl", "providers", "tests/conformance",
+PARTS = ("Makefile", "include", "core", "kernel", "devices", "dsm", "tests/sim",
+         "tests/dsm", "tests/unit", "vipl", "providers", "tests/conformance",
          "tests/bench", "tools/common")
 SURVIVORS = os.path.join(HERE, "survivors.txt")
 FOUND = os.path.join(HERE, "found.txt")
