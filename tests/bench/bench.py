@@ -8,8 +8,9 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        micro  single calls and memory
        peers  bulk over links that segment and join for TCP (e1000, veth)
               and over one that does not (tulip): VIA, VIA in UDP/IP, TCP
-       objects  a VI's making, connection, end and memory; a page's
-              registration, by the kind of page; a message on each of 1,000 VIs
+       objects  a VI's making, connection, end and memory; connections of
+              100 processes at once; a page's registration, by the kind of page;
+              a message on each of 1,000 VIs
        hostile  instructions of each kind of hostile frame
        keys   latency and bulk with authenticators, with checksums, without
        native through our own drivers, on each NIC model, beside the

@@ -270,8 +270,8 @@ MANY_VIS, HUGE_PAGES = 1000, 8
 
 
 def part_objects(exact):
-    """What objects cost to make and to end, many VIs in turn, and the end of
-    many with their owner."""
+    """What objects cost to make and to end, many VIs in turn, the end of many
+    with their owner, and connections of 100 processes at once."""
     exact.node.sh(f"echo {HUGE_PAGES} >/proc/sys/vm/nr_hugepages")
     for nic, dev, peer in (("lo", "via_lo", ""),
                            (exact.nic, "via_eth0", "via_eth1 peer")):
@@ -280,6 +280,7 @@ def part_objects(exact):
         exact.micro(nic, f"bench_reg {dev} vi")
         exact.micro(nic, f"bench_many {MANY_VIS} {dev} {peer}".strip())
         exact.micro(nic, f"bench_kill {MANY_VIS} {dev} {peer}".strip())
+        exact.micro(nic, f"bench_crowd 100 10 {dev} {peer}".strip())
     exact.node.sh("echo 0 >/proc/sys/vm/nr_hugepages")
 
 
