@@ -180,7 +180,9 @@ struct sim_scenario {
 };
 
 void sim_scenario_add(struct sim_scenario *s);
-#define SIM_SCENARIO(id, ...)						\
+#define SIM_SCENARIO(...)	SIM_SCENARIO_AT(__LINE__, __VA_ARGS__)
+#define SIM_SCENARIO_AT(line, ...)	SIM_SCENARIO_ID(line, __VA_ARGS__)
+#define SIM_SCENARIO_ID(id, ...)					\
 	static struct sim_scenario scenario_##id = { __VA_ARGS__ };	\
 	__attribute__((__constructor__))				\
 	static void add_##id(void) { sim_scenario_add(&scenario_##id); }

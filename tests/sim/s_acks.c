@@ -174,10 +174,10 @@ static void rough(void)
 	run(true);
 }
 
-SIM_SCENARIO(acks, .name = "acks-many", .run = plain, .runs = 60,
+SIM_SCENARIO(.name = "acks-many", .run = plain, .runs = 60,
 	     .max_vi = VIS + 2, .coarse = true,
 	     .what = "acknowledgements of many connections in few frames")
-SIM_SCENARIO(acks_rough, .name = "acks-rough", .run = rough, .runs = 60,
+SIM_SCENARIO(.name = "acks-rough", .run = rough, .runs = 60,
 	     .max_vi = VIS + 2,
 	     .what = "the same where frames are lost and transmitters stop")
 
@@ -263,6 +263,6 @@ static void forged(void)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(acks_forged, .name = "acks-forged", .run = forged, .runs = 60,
+SIM_SCENARIO(.name = "acks-forged", .run = forged, .runs = 60,
 	     .max_vi = 4,
 	     .what = "ACKS of another host, connection or life")

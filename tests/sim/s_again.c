@@ -277,7 +277,7 @@ static void again(void)
 	run(sim_dice(2) ? MISFIT : NIC_GOES);
 }
 
-SIM_SCENARIO(again, .name = "again-beside", .run = again, .runs = 500,
+SIM_SCENARIO(.name = "again-beside", .run = again, .runs = 500,
 	     .max_vi = 8, .what = "the next attempt beside the end of the one before")
 
 static void again_late(void)
@@ -285,7 +285,7 @@ static void again_late(void)
 	run(EXPIRED);
 }
 
-SIM_SCENARIO(again_late, .name = "again-late", .run = again_late, .runs = 500,
+SIM_SCENARIO(.name = "again-late", .run = again_late, .runs = 500,
 	     .max_vi = 8, .what = "the next attempt as the one before expires")
 
 static void not_offered(void)
@@ -293,6 +293,6 @@ static void not_offered(void)
 	run(NOT_OFFERED);
 }
 
-SIM_SCENARIO(not_offered, .name = "not-offered", .run = not_offered,
+SIM_SCENARIO(.name = "not-offered", .run = not_offered,
 	     .runs = 500, .max_vi = 8,
 	     .what = "a request that is over before it is offered")

@@ -288,9 +288,9 @@ static void unheard(void)
 	sim_nic_down(w.nic);
 }
 
-SIM_SCENARIO(answers, .name = "answers", .run = answers, .runs = 100,
+SIM_SCENARIO(.name = "answers", .run = answers, .runs = 100,
 	     .max_vi = 4,
 	     .what = "which frames of strangers are answered, and how")
-SIM_SCENARIO(unheard, .name = "unheard", .run = unheard, .runs = 50,
+SIM_SCENARIO(.name = "unheard", .run = unheard, .runs = 50,
 	     .max_vi = 4,
 	     .what = "a client that asks and is never heard of again")

@@ -170,7 +170,7 @@ static void late(void)
 	run(client, server);
 }
 
-SIM_SCENARIO(late, .name = "late", .run = late, .runs = 100, .max_vi = 8,
+SIM_SCENARIO(.name = "late", .run = late, .runs = 100, .max_vi = 8,
 	     .what = "attempts that are accepted at the edge of their time")
 
 /* One after the other */
@@ -227,7 +227,7 @@ static void next(void)
 	run(subject, partner);
 }
 
-SIM_SCENARIO(next, .name = "attempts", .run = next, .runs = 100, .max_vi = 8,
+SIM_SCENARIO(.name = "attempts", .run = next, .runs = 100, .max_vi = 8,
 	     .what = "an attempt is given up, another begins; both waited for")
 
 /* Attempts that nothing asks about */
@@ -273,5 +273,5 @@ static void again(void)
 	run(looks, looked_for);
 }
 
-SIM_SCENARIO(again, .name = "again", .run = again, .runs = 100, .max_vi = 8,
+SIM_SCENARIO(.name = "again", .run = again, .runs = 100, .max_vi = 8,
 	     .what = "attempts in a row, none of which is asked about")

@@ -552,13 +552,13 @@ static void anew(void)
 	end();
 }
 
-SIM_SCENARIO(keyed, .name = "keyed", .run = keyed, .runs = 60,
+SIM_SCENARIO(.name = "keyed", .run = keyed, .runs = 60,
 	     .what = "streams between hosts with a key, on bad wires")
-SIM_SCENARIO(keyed_attacked, .name = "keyed-attacked", .run = attacked,
+SIM_SCENARIO(.name = "keyed-attacked", .run = attacked,
 	     .runs = 60, .what = "streams with a key beside an attacker without")
-SIM_SCENARIO(keys_differ, .name = "keys-differ", .run = differ, .runs = 60,
+SIM_SCENARIO(.name = "keys-differ", .run = differ, .runs = 60,
 	     .what = "another key, or a key on one side only")
-SIM_SCENARIO(keys_change, .name = "keys-change", .run = change, .runs = 60,
+SIM_SCENARIO(.name = "keys-change", .run = change, .runs = 60,
 	     .what = "keys set, changed, removed while a connection stands")
-SIM_SCENARIO(keyed_anew, .name = "keyed-anew", .run = anew, .runs = 60,
+SIM_SCENARIO(.name = "keyed-anew", .run = anew, .runs = 60,
 	     .what = "a host with a key is started anew")

@@ -293,5 +293,5 @@ static void back(void)
 	sim_nic_down(nic);
 }
 
-SIM_SCENARIO(back, .name = "back", .run = back, .runs = 20, .max_vi = 8,
+SIM_SCENARIO(.name = "back", .run = back, .runs = 20, .max_vi = 8,
 	     .what = "what fails or has ended takes no place")

@@ -129,11 +129,11 @@ static void lo(void)
 	both("via_lo", "via_lo", VIA_RELIABLE_DELIVERY);
 }
 
-SIM_SCENARIO(ping_lo, .name = "ping-lo", .run = lo, .runs = 50,
+SIM_SCENARIO(.name = "ping-lo", .run = lo, .runs = 50,
 	     .what = "ping-pong over the loopback")
-SIM_SCENARIO(ping_rd, .name = "ping-rd", .run = rd, .runs = 50,
+SIM_SCENARIO(.name = "ping-rd", .run = rd, .runs = 50,
 	     .what = "ping-pong over a wire, Reliable Delivery")
-SIM_SCENARIO(ping_rr, .name = "ping-rr", .run = rr, .runs = 50,
+SIM_SCENARIO(.name = "ping-rr", .run = rr, .runs = 50,
 	     .what = "ping-pong over a wire, Reliable Reception")
-SIM_SCENARIO(ping_ud, .name = "ping-ud", .run = ud, .runs = 50,
+SIM_SCENARIO(.name = "ping-ud", .run = ud, .runs = 50,
 	     .what = "ping-pong over a wire, Unreliable")

@@ -218,12 +218,12 @@ static void late(void)
 	sim_nic_down(w.nic[0]);
 }
 
-SIM_SCENARIO(requests_late, .name = "requests-late", .run = late, .runs = 100,
+SIM_SCENARIO(.name = "requests-late", .run = late, .runs = 100,
 	     .what = "requests whose time is over as they come")
-SIM_SCENARIO(bounds, .name = "bounds", .run = floods, .runs = 50,
+SIM_SCENARIO(.name = "bounds", .run = floods, .runs = 50,
 	     .what = "floods of frames to unknown VIs, and of questions")
-SIM_SCENARIO(requests_many, .name = "requests-many", .run = many, .runs = 10,
+SIM_SCENARIO(.name = "requests-many", .run = many, .runs = 10,
 	     .coarse = true,
 	     .what = "more requests than a NIC keeps, each refused in time")
-SIM_SCENARIO(bounds_keyed, .name = "bounds-keyed", .run = keyed, .runs = 20,
+SIM_SCENARIO(.name = "bounds-keyed", .run = keyed, .runs = 20,
 	     .what = "requests with forged authenticators take one token each")

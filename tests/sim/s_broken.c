@@ -41,5 +41,5 @@ static void broken(void)
 		   atomic_read(&vi.broken));
 }
 
-SIM_SCENARIO(broken, .name = "broken", .run = broken, .runs = 1000,
+SIM_SCENARIO(.name = "broken", .run = broken, .runs = 1000,
 	     .max_vi = 4, .what = "two reasons that break a VI are both noted")

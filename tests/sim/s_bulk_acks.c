@@ -125,9 +125,9 @@ static void small(void)
 	sim_expect(w.probes <= 6, "the sender has waited %u times", w.probes);
 }
 
-SIM_SCENARIO(rarely, .name = "acks-rare",
+SIM_SCENARIO(.name = "acks-rare",
 	     .what = "bulk has one acknowledgement for many frames",
 	     .run = rarely, .runs = 20)
-SIM_SCENARIO(small, .name = "acks-small",
+SIM_SCENARIO(.name = "acks-small",
 	     .what = "a sender with a small window is acknowledged in time",
 	     .run = small, .runs = 20)

@@ -105,5 +105,5 @@ static void burst(void)
 	prog_pair_run(&w.pair, wire, sender, receiver);
 }
 
-SIM_SCENARIO(burst, .name = "burst", .run = burst, .runs = 40, .max_vi = 4,
+SIM_SCENARIO(.name = "burst", .run = burst, .runs = 40, .max_vi = 4,
 	     .what = "more sends at once than may be in flight")

@@ -207,7 +207,7 @@ static void ticks(void)
 	}
 }
 
-SIM_SCENARIO(ticks, .name = "ticks", .run = ticks, .runs = 100,
+SIM_SCENARIO(.name = "ticks", .run = ticks, .runs = 100,
 	     .what = "a NIC goes as the tick of its timer comes")
-SIM_SCENARIO(busy, .name = "busy", .run = busy, .runs = 60,
+SIM_SCENARIO(.name = "busy", .run = busy, .runs = 60,
 	     .what = "VIs, processes and NICs go while frames come for them")

@@ -182,5 +182,5 @@ static void challenge(void)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(challenge, .name = "challenge", .run = challenge, .runs = 50,
+SIM_SCENARIO(.name = "challenge", .run = challenge, .runs = 50,
 	     .what = "the first request of a host, and stolen tokens")

@@ -155,5 +155,5 @@ static void children(void)
 		sim_nic_down(nic[i]);
 }
 
-SIM_SCENARIO(child, .name = "child", .run = children, .runs = 100,
+SIM_SCENARIO(.name = "child", .run = children, .runs = 100,
 	     .what = "a handle in another process, and the end of its owner")

@@ -673,7 +673,7 @@ static void one_thread(void)
 }
 
 #define LATE(id, called, words, fn)					\
-	SIM_SCENARIO(id, .name = called, .what = words,		\
+	SIM_SCENARIO(.name = called, .what = words,		\
 		     .run = fn, .runs = 60)
 
 LATE(thinks, "completion-think",
@@ -698,7 +698,7 @@ LATE(in_turn, "completion-turns",
      "a server waits for the completion of each answer", in_turn)
 LATE(in_one_turn, "completion-one-turn",
      "one thread asks a server on many connections in turn", in_one_turn)
-SIM_SCENARIO(beside, .name = "completion-beside",
+SIM_SCENARIO(.name = "completion-beside",
 	     .what = "messages that are not answered beside a ping-pong of another VI",
 	     .run = beside, .runs = 60, .prompt = true)
 LATE(writes, "completion-write",

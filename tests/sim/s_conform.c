@@ -159,10 +159,10 @@ static void lossy(void)
 	wire();
 }
 
-SIM_SCENARIO(conform_lo, .name = "conform-lo", .run = lo, .runs = 470,
+SIM_SCENARIO(.name = "conform-lo", .run = lo, .runs = 470,
 	     .max_vi = 1024, .what = "the conformance suite on the loopback, a test a run")
-SIM_SCENARIO(conform_wire, .name = "conform-wire", .run = wire, .runs = 470,
+SIM_SCENARIO(.name = "conform-wire", .run = wire, .runs = 470,
 	     .max_vi = 1024, .what = "the conformance suite between two hosts, a test a run")
-SIM_SCENARIO(conform_loss, .name = "conform-loss", .run = lossy, .runs = 470,
+SIM_SCENARIO(.name = "conform-loss", .run = lossy, .runs = 470,
 	     .max_vi = 1024,
 	     .what = "the same, and one frame of a hundred is lost")

@@ -245,5 +245,5 @@ static void cq(void)
 	sim_proc_wait(w.proc);
 }
 
-SIM_SCENARIO(cq, .name = "cq", .run = cq, .runs = 500, .max_vi = 8,
+SIM_SCENARIO(.name = "cq", .run = cq, .runs = 500, .max_vi = 8,
 	     .what = "small completion queues, resized, waited for by several")

@@ -127,7 +127,7 @@ static void credit(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(credit, .name = "credit", .run = credit, .runs = 40,
+SIM_SCENARIO(.name = "credit", .run = credit, .runs = 40,
 	     .max_vi = 16,
 	     .what = "credit of a peer's window: none is lost, none is made")
 
@@ -213,10 +213,10 @@ static void shares_64(void)
 	shares(64, 40);
 }
 
-SIM_SCENARIO(shares_4, .name = "shares-4", .run = shares_4, .runs = 1,
+SIM_SCENARIO(.name = "shares-4", .run = shares_4, .runs = 1,
 	     .max_vi = 128, .coarse = true,
 	     .what = "four VIs to one peer have equal shares")
-SIM_SCENARIO(shares_64, .name = "shares-64", .run = shares_64, .runs = 1,
+SIM_SCENARIO(.name = "shares-64", .run = shares_64, .runs = 1,
 	     .max_vi = 128, .coarse = true,
 	     .what = "64 VIs to one peer have equal shares")
 
@@ -268,7 +268,7 @@ static void stopped(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(credit_stopped, .name = "credit-stopped", .run = stopped,
+SIM_SCENARIO(.name = "credit-stopped", .run = stopped,
 	     .runs = 10, .max_vi = 16,
 	     .what = "VIs that a full NIC stalls do not take credit from each other")
 
@@ -314,7 +314,7 @@ static void marks(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(marks, .name = "marks", .run = marks, .runs = 8,
+SIM_SCENARIO(.name = "marks", .run = marks, .runs = 8,
 	     .max_vi = 8, .coarse = true,
 	     .what = "a wire that marks frames is not filled until it drops")
 
@@ -386,6 +386,6 @@ static void turns(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(credit_turns, .name = "credit-turns", .run = turns, .runs = 10,
+SIM_SCENARIO(.name = "credit-turns", .run = turns, .runs = 10,
 	     .max_vi = 32,
 	     .what = "idle VIs do not keep others from sending")

@@ -46,5 +46,5 @@ static void crowd(void)
 	sim_nic_down(nic);
 }
 
-SIM_SCENARIO(crowd, .name = "crowd", .run = crowd, .runs = 20, .max_vi = 16,
+SIM_SCENARIO(.name = "crowd", .run = crowd, .runs = 20, .max_vi = 16,
 	     .what = "chosen addresses do not fill one list of peers")

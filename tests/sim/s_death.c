@@ -208,5 +208,5 @@ down:
 			sim_nic_down(d.nic[i]);
 }
 
-SIM_SCENARIO(death, .name = "death", .run = death, .runs = 300, .max_vi = 8,
+SIM_SCENARIO(.name = "death", .run = death, .runs = 300, .max_vi = 8,
 	     .what = "one end dies at any moment, the other is told and goes on")

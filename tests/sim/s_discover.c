@@ -175,5 +175,5 @@ static void discover(void)
 		sim_nic_down(w.nic);
 }
 
-SIM_SCENARIO(discover, .name = "discover", .run = discover, .runs = 200,
+SIM_SCENARIO(.name = "discover", .run = discover, .runs = 200,
 	     .max_vi = 4, .what = "questions for names among many hosts")

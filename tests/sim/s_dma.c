@@ -327,7 +327,7 @@ static void after(void)
 		sim_nic_down(t.nic[i]);
 }
 
-SIM_SCENARIO(dma_after, .name = "dma-after", .run = after, .runs = 30,
+SIM_SCENARIO(.name = "dma-after", .run = after, .runs = 30,
 	     .what = "a frame that was sent again is in the ring as its message completes")
 
 static void reliable(void)
@@ -341,11 +341,11 @@ static void unreliable(void)
 	run(VIA_UNRELIABLE, 0, !sim_dice(4));
 }
 
-SIM_SCENARIO(dma, .name = "dma", .run = reliable, .runs = 20,
+SIM_SCENARIO(.name = "dma", .run = reliable, .runs = 20,
 	     .what = "NICs that read the bytes of reliable messages themselves")
-SIM_SCENARIO(dma_ud, .name = "dma-ud", .run = unreliable, .runs = 40,
+SIM_SCENARIO(.name = "dma-ud", .run = unreliable, .runs = 40,
 	     .what = "the same at Unreliable: what is complete is not read")
-SIM_SCENARIO(dma_gone, .name = "dma-gone", .run = goes, .runs = 300,
+SIM_SCENARIO(.name = "dma-gone", .run = goes, .runs = 300,
 	     .what = "memory is deregistered while its NIC goes")
-SIM_SCENARIO(dma_reuse, .name = "dma-reuse", .run = reuse, .runs = 50,
+SIM_SCENARIO(.name = "dma-reuse", .run = reuse, .runs = 50,
 	     .what = "NICs that read late, programs that reuse at once")

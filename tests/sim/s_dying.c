@@ -195,5 +195,5 @@ static void dying(void)
 		sim_nic_down(nic);
 }
 
-SIM_SCENARIO(dying, .name = "dying", .run = dying, .runs = 2000, .max_vi = 4,
+SIM_SCENARIO(.name = "dying", .run = dying, .runs = 2000, .max_vi = 4,
 	     .what = "a VI ends beside each kind of call on it")

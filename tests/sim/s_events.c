@@ -89,5 +89,5 @@ static void events(void)
 	sim_proc_wait(p);
 }
 
-SIM_SCENARIO(events, .name = "events", .run = events, .runs = 20, .max_vi = 8,
+SIM_SCENARIO(.name = "events", .run = events, .runs = 20, .max_vi = 8,
 	     .what = "more events than are kept, and one that was asked for")

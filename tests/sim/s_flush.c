@@ -100,5 +100,5 @@ static void flush(void)
 		sim_nic_down(nic);
 }
 
-SIM_SCENARIO(flush, .name = "flush", .run = flush, .runs = 2000,
+SIM_SCENARIO(.name = "flush", .run = flush, .runs = 2000,
 	     .what = "posts beside the end of a connection are flushed")

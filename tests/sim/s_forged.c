@@ -489,5 +489,5 @@ static void forged(void)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(forged, .name = "forged", .run = forged, .runs = 200,
+SIM_SCENARIO(.name = "forged", .run = forged, .runs = 200,
 	     .what = "single frames that must not be believed")

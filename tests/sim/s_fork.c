@@ -88,5 +88,5 @@ static void forks(void)
 	sim_proc_wait(p);
 }
 
-SIM_SCENARIO(forks, .name = "fork", .run = forks, .runs = 100, .max_vi = 8,
+SIM_SCENARIO(.name = "fork", .run = forks, .runs = 100, .max_vi = 8,
 	     .what = "a program forks and ends, and its child lives on")

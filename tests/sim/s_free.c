@@ -164,5 +164,5 @@ static void free_peers(void)
 	sim_proc_wait(p);
 }
 
-SIM_SCENARIO(free_peers, .name = "free-peers", .run = free_peers, .runs = 100,
+SIM_SCENARIO(.name = "free-peers", .run = free_peers, .runs = 100,
 	     .max_vi = 4, .what = "a VI that looks for a peer finds a free one")

@@ -118,5 +118,5 @@ static void full(void)
 			sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(full, .name = "full", .run = full, .runs = 100,
+SIM_SCENARIO(.name = "full", .run = full, .runs = 100,
 	     .what = "ends of VIs and NICs while a transmitter stands still")

@@ -145,5 +145,5 @@ static void gone(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(gone, .name = "gone", .run = gone, .runs = 3000,
+SIM_SCENARIO(.name = "gone", .run = gone, .runs = 3000,
 	     .what = "a NIC goes beside each kind of call into it")

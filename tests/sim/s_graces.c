@@ -66,6 +66,6 @@ static void graces(void)
 		sim_nic_down(nic);
 }
 
-SIM_SCENARIO(graces, .name = "graces", .run = graces, .runs = 100,
+SIM_SCENARIO(.name = "graces", .run = graces, .runs = 100,
 	     .max_vi = 32,
 	     .what = "how many grace periods the end of VIs and NICs waits for")

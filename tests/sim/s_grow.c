@@ -319,8 +319,8 @@ static void scribbles(void)
 	run(hostile_process);
 }
 
-SIM_SCENARIO(grow, .name = "grow", .run = grows, .runs = 200, .max_vi = 4,
+SIM_SCENARIO(.name = "grow", .run = grows, .runs = 200, .max_vi = 4,
 	     .what = "rings that become longer with descriptors in flight")
-SIM_SCENARIO(grow_hostile, .name = "grow-hostile", .run = scribbles,
+SIM_SCENARIO(.name = "grow-hostile", .run = scribbles,
 	     .runs = 200, .max_vi = 4,
 	     .what = "a program writes anything while its rings become longer")

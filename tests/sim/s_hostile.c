@@ -322,9 +322,9 @@ static void flood(void)
 	sim_nic_down(nic[1]);
 }
 
-SIM_SCENARIO(hostile_blind, .name = "hostile-blind", .run = blind, .runs = 50,
+SIM_SCENARIO(.name = "hostile-blind", .run = blind, .runs = 50,
 	     .what = "replays and forged frames without the cookies")
-SIM_SCENARIO(hostile_knowing, .name = "hostile-knowing", .run = knowing,
+SIM_SCENARIO(.name = "hostile-knowing", .run = knowing,
 	     .runs = 50, .what = "forged frames with the cookies")
-SIM_SCENARIO(hostile_flood, .name = "hostile-flood", .run = flood, .runs = 30,
+SIM_SCENARIO(.name = "hostile-flood", .run = flood, .runs = 30,
 	     .what = "floods of requests")

@@ -208,7 +208,7 @@ static void idle(void)
 				   many.cost[i][k], one.cost[i][k]);
 }
 
-SIM_SCENARIO(hosts_idle, .name = "hosts-idle", .run = idle, .runs = 1,
+SIM_SCENARIO(.name = "hosts-idle", .run = idle, .runs = 1,
 	     .max_vi = MANY + 8, .coarse = true,
 	     .what = "idle connections of a pair of hosts, 1 and 1,000")
 
@@ -599,21 +599,21 @@ static void come_and_go(void)
 	sim_proc_wait(p);
 }
 
-SIM_SCENARIO(hosts_lost, .name = "hosts-lost", .run = lost, .runs = 40,
+SIM_SCENARIO(.name = "hosts-lost", .run = lost, .runs = 40,
 	     .max_vi = SOME + 8,
 	     .what = "DISCONNECTs of some of many connections are lost")
-SIM_SCENARIO(hosts_dead, .name = "hosts-dead", .run = dead, .runs = 40,
+SIM_SCENARIO(.name = "hosts-dead", .run = dead, .runs = 40,
 	     .max_vi = SOME + 8,
 	     .what = "a host with many connections is gone, or started again")
-SIM_SCENARIO(hosts_refused, .name = "hosts-refused", .run = refused,
+SIM_SCENARIO(.name = "hosts-refused", .run = refused,
 	     .runs = 20, .what = "no host takes the answers of another")
-SIM_SCENARIO(hosts_copy, .name = "hosts-copy", .run = copy, .runs = 40,
+SIM_SCENARIO(.name = "hosts-copy", .run = copy, .runs = 40,
 	     .what = "a late copy of a request whose connection stands")
-SIM_SCENARIO(hosts_full, .name = "hosts-full", .run = full, .runs = 10,
+SIM_SCENARIO(.name = "hosts-full", .run = full, .runs = 10,
 	     .coarse = true,
 	     .what = "one host does not take all places for requests")
-SIM_SCENARIO(hosts_flood, .name = "hosts-flood", .run = flood, .runs = 10,
+SIM_SCENARIO(.name = "hosts-flood", .run = flood, .runs = 10,
 	     .coarse = true,
 	     .what = "more hosts ask than a NIC remembers")
-SIM_SCENARIO(hosts_go, .name = "hosts-go", .run = come_and_go, .runs = 300,
+SIM_SCENARIO(.name = "hosts-go", .run = come_and_go, .runs = 300,
 	     .what = "hosts come and go beside their frames, and the NIC goes")

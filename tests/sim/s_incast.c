@@ -111,11 +111,11 @@ static void few(void)
 	crowd(2 + sim_dice(7), 30, 5000, 2 + sim_dice(20), false);
 }
 
-SIM_SCENARIO(incast, .name = "incast", .run = incast, .runs = 1,
+SIM_SCENARIO(.name = "incast", .run = incast, .runs = 1,
 	     .max_vi = 128, .coarse = true,
 	     .what = "64 hosts send to one through a port with a small queue")
-SIM_SCENARIO(incast_narrow, .name = "incast-narrow", .run = narrow, .runs = 12,
+SIM_SCENARIO(.name = "incast-narrow", .run = narrow, .runs = 12,
 	     .max_vi = 128, .coarse = true,
 	     .what = "32 hosts send to one through a port with room for 16 to 31 frames")
-SIM_SCENARIO(incast_few, .name = "incast-few", .run = few, .runs = 20,
+SIM_SCENARIO(.name = "incast-few", .run = few, .runs = 20,
 	     .what = "two to eight hosts send to one")

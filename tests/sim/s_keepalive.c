@@ -243,7 +243,7 @@ static void lost(void)
 	stop();
 }
 
-SIM_SCENARIO(keepalive_lost, .name = "keepalive-lost", .run = lost, .runs = 60,
+SIM_SCENARIO(.name = "keepalive-lost", .run = lost, .runs = 60,
 	     .max_vi = SOME + 4,
 	     .what = "connections whose ends are never told end in 8 s")
 
@@ -272,7 +272,7 @@ static void told(void)
 	stop();
 }
 
-SIM_SCENARIO(keepalive_told, .name = "keepalive-told", .run = told, .runs = 60,
+SIM_SCENARIO(.name = "keepalive-told", .run = told, .runs = 60,
 	     .max_vi = SOME + 4,
 	     .what = "reasons of connections that end, counted on both sides")
 
@@ -302,11 +302,11 @@ static void none(void)
 	many(MANY / 2, 0);
 }
 
-SIM_SCENARIO(keepalive_none, .name = "keepalive-none", .run = none, .runs = 1,
+SIM_SCENARIO(.name = "keepalive-none", .run = none, .runs = 1,
 	     .max_vi = MANY + 8, .coarse = true,
 	     .what = "connections with a host that has ended all")
 
-SIM_SCENARIO(keepalive_pages, .name = "keepalive-pages", .run = pages, .runs = 1,
+SIM_SCENARIO(.name = "keepalive-pages", .run = pages, .runs = 1,
 	     .max_vi = MANY + 8, .coarse = true,
 	     .what = "a thousand connections whose ends are never told")
 
@@ -329,7 +329,7 @@ static void forgotten(void)
 	stop();
 }
 
-SIM_SCENARIO(keepalive_forgotten, .name = "keepalive-forgotten", .run = forgotten,
+SIM_SCENARIO(.name = "keepalive-forgotten", .run = forgotten,
 	     .runs = 60, .max_vi = SOME + 4,
 	     .what = "a host that knows nothing of connections it had")
 
@@ -399,7 +399,7 @@ static void beside(void)
 	stop();
 }
 
-SIM_SCENARIO(keepalive_beside, .name = "keepalive-beside", .run = beside, .runs = 200,
+SIM_SCENARIO(.name = "keepalive-beside", .run = beside, .runs = 200,
 	     .max_vi = 2 * CHURNS + 4,
 	     .what = "HEARTBEAT_ACKs beside connections that begin and end")
 
@@ -513,7 +513,7 @@ static void hostile(void)
 	stop();
 }
 
-SIM_SCENARIO(keepalive_hostile, .name = "keepalive-hostile", .run = hostile,
+SIM_SCENARIO(.name = "keepalive-hostile", .run = hostile,
 	     .runs = 40, .max_vi = SOME + 4,
 	     .what = "HEARTBEAT, HEARTBEAT_ACK, LIST and ACKS of a host that knows epochs")
 
@@ -613,7 +613,7 @@ static void restart_many(void)
 	restart_of(MANY / 3);
 }
 
-SIM_SCENARIO(keepalive_restart, .name = "keepalive-restart", .run = restart,
+SIM_SCENARIO(.name = "keepalive-restart", .run = restart,
 	     .runs = 60, .max_vi = SOME + 8,
 	     .what = "a host that was started again, with its address")
 
@@ -649,10 +649,10 @@ static void usurped(void)
 	stop();
 }
 
-SIM_SCENARIO(keepalive_usurped, .name = "keepalive-usurped", .run = usurped,
+SIM_SCENARIO(.name = "keepalive-usurped", .run = usurped,
 	     .runs = 20, .max_vi = SOME + 8,
 	     .what = "a request of another life in the name of a host")
 
-SIM_SCENARIO(keepalive_restart_many, .name = "keepalive-restart-many",
+SIM_SCENARIO(.name = "keepalive-restart-many",
 	     .run = restart_many, .runs = 1, .max_vi = MANY + 8, .coarse = true,
 	     .what = "the same with some hundred connections")

@@ -143,7 +143,7 @@ static void kept(void)
 	end();
 }
 
-SIM_SCENARIO(hosts_kept, .name = "hosts-kept", .run = kept, .runs = 60,
+SIM_SCENARIO(.name = "hosts-kept", .run = kept, .runs = 60,
 	     .what = "a list of hosts and its keys outlive the NIC object")
 
 static void moved(void)
@@ -185,7 +185,7 @@ static void moved(void)
 	end();
 }
 
-SIM_SCENARIO(hosts_moved, .name = "hosts-moved", .run = moved, .runs = 60,
+SIM_SCENARIO(.name = "hosts-moved", .run = moved, .runs = 60,
 	     .what = "an interface with a list of hosts in another namespace")
 
 /* Another interface at the same place in memory is another interface. */
@@ -211,7 +211,7 @@ static void gone(void)
 	end();
 }
 
-SIM_SCENARIO(hosts_gone, .name = "hosts-gone", .run = gone, .runs = 30,
+SIM_SCENARIO(.name = "hosts-gone", .run = gone, .runs = 30,
 	     .what = "a list of hosts goes with its interface")
 
 #define LISTS	256			/* of a namespace */
@@ -239,5 +239,5 @@ static void many(void)
 		sim_netdev_gone(&dev[i]);
 }
 
-SIM_SCENARIO(hosts_many, .name = "hosts-many", .run = many, .runs = 1,
+SIM_SCENARIO(.name = "hosts-many", .run = many, .runs = 1,
 	     .coarse = true, .what = "more lists of hosts than a namespace may have")

@@ -550,7 +550,7 @@ static void pair(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(kernel_pair, .name = "kernel-pair", .run = pair, .runs = 40,
+SIM_SCENARIO(.name = "kernel-pair", .run = pair, .runs = 40,
 	     .max_vi = 16,
 	     .what = "two consumers in the kernel: listener, messages, RDMA, memory on and off")
 
@@ -577,7 +577,7 @@ static void loopback(void)
 	within(client);
 }
 
-SIM_SCENARIO(kernel_loop, .name = "kernel-loop", .run = loopback, .runs = 20,
+SIM_SCENARIO(.name = "kernel-loop", .run = loopback, .runs = 20,
 	     .max_vi = 16,
 	     .what = "two consumers in the kernel of one host")
 
@@ -705,7 +705,7 @@ static void faults_pair(void)
 	sim_nic_down(nics[1]);
 }
 
-SIM_SCENARIO(kernel_faults, .name = "kernel-faults", .run = faults_pair,
+SIM_SCENARIO(.name = "kernel-faults", .run = faults_pair,
 	     .runs = 80, .max_vi = 16,
 	     .what = "why connections of consumers in the kernel have ended")
 
@@ -717,7 +717,7 @@ static void faults_loop(void)
 	within(client_at_fault);
 }
 
-SIM_SCENARIO(kernel_faults_loop, .name = "kernel-faults-loop",
+SIM_SCENARIO(.name = "kernel-faults-loop",
 	     .run = faults_loop, .runs = 200, .max_vi = 16,
 	     .what = "the same within one host")
 
@@ -741,6 +741,6 @@ static void pulled(void)
 	sim_nic_down(nics[1]);
 }
 
-SIM_SCENARIO(kernel_gone, .name = "kernel-gone", .run = pulled, .runs = 40,
+SIM_SCENARIO(.name = "kernel-gone", .run = pulled, .runs = 40,
 	     .max_vi = 16,
 	     .what = "the NIC of a consumer in the kernel goes under load")

@@ -190,6 +190,6 @@ static void peers(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(kernel_peers, .name = "kernel-peers", .run = peers, .runs = 40,
+SIM_SCENARIO(.name = "kernel-peers", .run = peers, .runs = 40,
 	     .max_vi = 16,
 	     .what = "two consumers in the kernel that look for each other")

@@ -319,6 +319,6 @@ static void guesses(void)
 	sim_nic_down(nic);
 }
 
-SIM_SCENARIO(kernel_raw, .name = "kernel-raw", .run = guesses, .runs = 200,
+SIM_SCENARIO(.name = "kernel-raw", .run = guesses, .runs = 200,
 	     .max_vi = 16,
 	     .what = "RDMA with guessed handles and bounds to memory of a consumer in the kernel")

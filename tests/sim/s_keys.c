@@ -217,7 +217,7 @@ static void stay(void)
 	sim_nic_down(nic);
 }
 
-SIM_SCENARIO(keys_stay, .name = "keys-stay", .run = stay, .runs = 60,
+SIM_SCENARIO(.name = "keys-stay", .run = stay, .runs = 60,
 	     .what = "a key that stays while the list of hosts changes")
-SIM_SCENARIO(keys, .name = "keys", .run = keys, .runs = 20,
+SIM_SCENARIO(.name = "keys", .run = keys, .runs = 20,
 	     .what = "the list of hosts and their keys")

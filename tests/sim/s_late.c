@@ -148,6 +148,6 @@ static void late_pages(void)
 		sim_nic_down(w.nic);
 }
 
-SIM_SCENARIO(late_pages, .name = "late-pages", .run = late_pages, .runs = 300,
+SIM_SCENARIO(.name = "late-pages", .run = late_pages, .runs = 300,
 	     .max_vi = 4,
 	     .what = "pages that come late, beside calls and ends of a handle")

@@ -179,6 +179,6 @@ static void leaving(void)
 	sim_proc_wait(p);
 }
 
-SIM_SCENARIO(leaving, .name = "leaving", .run = leaving, .runs = 1000,
+SIM_SCENARIO(.name = "leaving", .run = leaving, .runs = 1000,
 	     .max_vi = 8,
 	     .what = "a NIC goes beside threads that do not stop calling it")

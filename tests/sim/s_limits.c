@@ -111,5 +111,5 @@ static void limits(void)
 	sim_nic_down(nic);
 }
 
-SIM_SCENARIO(limits, .name = "limits", .run = limits, .runs = 50,
+SIM_SCENARIO(.name = "limits", .run = limits, .runs = 50,
 	     .what = "as many VIs, queues, tags and regions as may be, no more")

@@ -302,7 +302,7 @@ static void listens(void)
 	sim_proc_wait(w.proc);
 }
 
-SIM_SCENARIO(listens, .name = "listens", .run = listens, .runs = 300,
+SIM_SCENARIO(.name = "listens", .run = listens, .runs = 300,
 	     .max_vi = 8,
 	     .what = "requests are kept for a program that listens")
 
@@ -388,6 +388,6 @@ static void afar(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(listens_afar, .name = "listens-afar", .run = afar, .runs = 200,
+SIM_SCENARIO(.name = "listens-afar", .run = afar, .runs = 200,
 	     .max_vi = 8,
 	     .what = "a server is told of requests of another host, or it dies")

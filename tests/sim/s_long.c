@@ -86,7 +86,7 @@ static void long_way(void)
 	prog_max_transfer = 32768;
 }
 
-SIM_SCENARIO(long_way, .name = "long-way", .run = long_way, .runs = 1,
+SIM_SCENARIO(.name = "long-way", .run = long_way, .runs = 1,
 	     .max_vi = 8, .coarse = true,
 	     .what = "a stream over a fast wire that is long")
 
@@ -129,6 +129,6 @@ static void long_rest(void)
 	prog_max_transfer = 32768;
 }
 
-SIM_SCENARIO(long_rest, .name = "long-rest", .run = long_rest, .runs = 1,
+SIM_SCENARIO(.name = "long-rest", .run = long_rest, .runs = 1,
 	     .max_vi = 8, .coarse = true,
 	     .what = "a rest after which a large window is not sent at once")

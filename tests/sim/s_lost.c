@@ -348,5 +348,5 @@ static void lost(void)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(lost, .name = "lost", .run = lost, .runs = 200,
+SIM_SCENARIO(.name = "lost", .run = lost, .runs = 200,
 	     .what = "one frame is lost, and nothing else is sent again")

@@ -273,7 +273,7 @@ down:
 			sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(memory, .name = "memory", .run = memory, .runs = 300, .max_vi = 4,
+SIM_SCENARIO(.name = "memory", .run = memory, .runs = 300, .max_vi = 4,
 	     .what = "regions made, changed and ended beside their transfers")
 
 /* The same with NICs that read it themselves. */
@@ -283,5 +283,5 @@ static void memory_dma(void)
 	memory();
 }
 
-SIM_SCENARIO(memory_dma, .name = "memory-dma", .run = memory_dma, .runs = 100,
+SIM_SCENARIO(.name = "memory-dma", .run = memory_dma, .runs = 100,
 	     .max_vi = 4, .what = "regions that NICs read, made and ended")

@@ -51,9 +51,9 @@ static void crowd(void)
 	many(500);
 }
 
-SIM_SCENARIO(million, .name = "million", .run = million, .runs = 1,
+SIM_SCENARIO(.name = "million", .run = million, .runs = 1,
 	     .loss = 100, .coarse = true,
 	     .what = "a million messages, 1 % of the frames are lost")
-SIM_SCENARIO(crowd, .name = "thousands", .run = crowd, .runs = 5,
+SIM_SCENARIO(.name = "thousands", .run = crowd, .runs = 5,
 	     .loss = 100, .coarse = true,
 	     .what = "8,000 messages, 1 % of the frames are lost")

@@ -97,6 +97,6 @@ static void modules(void)
 		load(i);
 }
 
-SIM_SCENARIO(modules, .name = "modules", .run = modules, .runs = 200,
+SIM_SCENARIO(.name = "modules", .run = modules, .runs = 200,
 	     .max_vi = 8, .unloaded = true,
 	     .what = "modules loaded and unloaded, NICs that come and go")

@@ -175,7 +175,7 @@ static void changes(void)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(mtu_changes, .name = "mtu-changes", .run = changes, .runs = 60,
+SIM_SCENARIO(.name = "mtu-changes", .run = changes, .runs = 60,
 	     .max_vi = 4,
 	     .what = "the MTU of an interface is another one, between messages")
 
@@ -262,7 +262,7 @@ static void black(void)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(mtu_black, .name = "mtu-black", .run = black, .runs = 60,
+SIM_SCENARIO(.name = "mtu-black", .run = black, .runs = 60,
 	     .max_vi = 4,
 	     .what = "a path drops long frames and says nothing")
 
@@ -410,7 +410,7 @@ static void path_many(void)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(mtu_path, .name = "mtu-path", .run = path_many, .runs = 5,
+SIM_SCENARIO(.name = "mtu-path", .run = path_many, .runs = 5,
 	     .max_vi = PAIRS + 8, .coarse = true,
 	     .what = "the path to a host of many connections is another one")
 
@@ -453,6 +453,6 @@ static void streams(void)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(mtu_streams, .name = "mtu-streams", .run = streams, .runs = 100,
+SIM_SCENARIO(.name = "mtu-streams", .run = streams, .runs = 100,
 	     .max_vi = 8,
 	     .what = "the MTU of an interface is another one, amid streams")

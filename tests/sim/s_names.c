@@ -74,5 +74,5 @@ static void names(void)
 			sim_nic_down(nic[i]);
 }
 
-SIM_SCENARIO(names, .name = "names", .run = names, .runs = 200, .max_vi = 4,
+SIM_SCENARIO(.name = "names", .run = names, .runs = 200, .max_vi = 4,
 	     .what = "questions for names beside NICs that go")

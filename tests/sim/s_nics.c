@@ -37,7 +37,7 @@ static void come(void)
 	sim_nic_down(a);
 }
 
-SIM_SCENARIO(nics_come, .name = "nics-come", .run = come, .runs = 30,
+SIM_SCENARIO(.name = "nics-come", .run = come, .runs = 30,
 	     .what = "NICs come and go while another one is opened")
 
 int sim_init_via_lo(void);
@@ -72,5 +72,5 @@ static void swap_numbers(void)
 	}
 }
 
-SIM_SCENARIO(nics_swap, .name = "nics-swap", .run = swap_numbers, .runs = 200,
+SIM_SCENARIO(.name = "nics-swap", .run = swap_numbers, .runs = 200,
 	     .what = "NICs come and go while via_lo is unloaded and loaded")

@@ -231,7 +231,7 @@ static void notes(void)
 	sim_nic_down(s.nic);
 }
 
-SIM_SCENARIO(notes, .name = "kernel-notes", .run = notes, .runs = 40,
+SIM_SCENARIO(.name = "kernel-notes", .run = notes, .runs = 40,
 	     .max_vi = 4,
 	     .what = "SENDs with notes, of ends that have agreed on them or not")
 
@@ -296,6 +296,6 @@ static void programs(void)
 	sim_nic_down(s.nic);
 }
 
-SIM_SCENARIO(notes_programs, .name = "notes-programs", .run = programs,
+SIM_SCENARIO(.name = "notes-programs", .run = programs,
 	     .runs = 20, .max_vi = 4,
 	     .what = "programs and SENDs with notes")

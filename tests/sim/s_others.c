@@ -155,7 +155,7 @@ static void fault(void)
 		sim_proc_wait(p[i]);
 }
 
-SIM_SCENARIO(others_quota, .name = "others-quota", .run = quota, .runs = 100,
+SIM_SCENARIO(.name = "others-quota", .run = quota, .runs = 100,
 	     .what = "handles end beside calls that wait at a quota, and others")
-SIM_SCENARIO(others_fault, .name = "others-fault", .run = fault, .runs = 100,
+SIM_SCENARIO(.name = "others-fault", .run = fault, .runs = 100,
 	     .what = "handles end whose programs hold mmap_lock, and others")

@@ -195,6 +195,6 @@ static void overtaken(void)
 	}
 }
 
-SIM_SCENARIO(overtaken, .name = "overtaken", .run = overtaken, .runs = 500,
+SIM_SCENARIO(.name = "overtaken", .run = overtaken, .runs = 500,
 	     .max_vi = 4,
 	     .what = "attempts that are over while they are made or accepted")

@@ -95,7 +95,7 @@ static void owed(void)
 	sim_nic_down(w.sink);
 }
 
-SIM_SCENARIO(owed, .name = "acks-hosts", .run = owed, .runs = 10,
+SIM_SCENARIO(.name = "acks-hosts", .run = owed, .runs = 10,
 	     .max_vi = HOSTS + 1, .coarse = true,
 	     .what = "what one CPU owes many hosts reaches each of them")
 
@@ -149,5 +149,5 @@ out:
 	sim_nic_down(w.sink);
 }
 
-SIM_SCENARIO(turns, .name = "acks-turns", .run = turns, .runs = 5,
+SIM_SCENARIO(.name = "acks-turns", .run = turns, .runs = 5,
 	     .what = "lists of owed acknowledgements take turns")

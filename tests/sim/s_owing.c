@@ -234,7 +234,7 @@ static void owing(void)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(owing, .name = "acks-alarm", .run = owing, .runs = 40,
+SIM_SCENARIO(.name = "acks-alarm", .run = owing, .runs = 40,
 	     .max_vi = MANY + 2, .coarse = true,
 	     .what = "acknowledgements of one alarm go in few frames")
 
@@ -294,7 +294,7 @@ static void riding(void)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(riding, .name = "acks-ride", .run = riding, .runs = 60,
+SIM_SCENARIO(.name = "acks-ride", .run = riding, .runs = 60,
 	     .max_vi = 4,
 	     .what = "what data has acknowledged is not waited for")
 
@@ -336,5 +336,5 @@ out:
 	sim_nic_down(w.nic[0]);
 }
 
-SIM_SCENARIO(mean, .name = "acks-mean", .run = mean, .runs = 20,
+SIM_SCENARIO(.name = "acks-mean", .run = mean, .runs = 20,
 	     .what = "few short round trips do not make bets short")

@@ -111,6 +111,6 @@ static void run(void)
 		sim_nic_down(b);
 }
 
-SIM_SCENARIO(patterns, .name = "patterns", .run = run, .runs = 54,
+SIM_SCENARIO(.name = "patterns", .run = run, .runs = 54,
 	     .max_vi = 1024,
 	     .what = "the patterns of make bench, one at a level a run")

@@ -40,5 +40,5 @@ static void pauses(void)
 	sim_nic_down(nic);
 }
 
-SIM_SCENARIO(pauses, .name = "poll-pauses", .run = pauses, .runs = 100,
+SIM_SCENARIO(.name = "poll-pauses", .run = pauses, .runs = 100,
 	     .max_vi = 4, .what = "a program that spun does something else")

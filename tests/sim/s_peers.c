@@ -201,6 +201,6 @@ down:
 			sim_nic_down(nic[i]);
 }
 
-SIM_SCENARIO(races_peers, .name = "races-peers", .run = peers, .runs = 500,
+SIM_SCENARIO(.name = "races-peers", .run = peers, .runs = 500,
 	     .max_vi = 8,
 	     .what = "VIs that look for each other and withdraw, threads at each")

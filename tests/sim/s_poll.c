@@ -150,5 +150,5 @@ static void polls(void)
 			sim_nic_down(nic[i]);
 }
 
-SIM_SCENARIO(poll, .name = "poll", .run = polls, .runs = 300, .max_vi = 4,
+SIM_SCENARIO(.name = "poll", .run = polls, .runs = 300, .max_vi = 4,
 	     .what = "programs that spin, sleep, stop, or end; NICs that go")

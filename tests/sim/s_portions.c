@@ -192,6 +192,6 @@ static void portions(void)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(portions, .name = "portions", .run = portions, .runs = 25,
+SIM_SCENARIO(.name = "portions", .run = portions, .runs = 25,
 	     .max_vi = PLACES,
 	     .what = "many VIs have something to be done at one moment")

@@ -138,5 +138,5 @@ static void post(void)
 	prog_pair_run(&w.pair, wire, sender, receiver);
 }
 
-SIM_SCENARIO(post, .name = "post", .run = post, .runs = 200, .max_vi = 4,
+SIM_SCENARIO(.name = "post", .run = post, .runs = 200, .max_vi = 4,
 	     .what = "threads post a send each to one VI, then nothing")

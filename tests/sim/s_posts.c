@@ -22,6 +22,6 @@ static void posts(void)
 	sim_proc_wait(proc);
 }
 
-SIM_SCENARIO(vipl_end, .name = "vipl-end", .run = posts, .runs = 500,
+SIM_SCENARIO(.name = "vipl-end", .run = posts, .runs = 500,
 	     .max_vi = 4,
 	     .what = "libvipl: threads post to a VI whose connection ends")

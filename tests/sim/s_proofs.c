@@ -148,9 +148,9 @@ static void replays(void)
 	via_auth_end(&w.to.auth);
 }
 
-SIM_SCENARIO(tokens, .name = "tokens", .run = tokens, .runs = 100,
+SIM_SCENARIO(.name = "tokens", .run = tokens, .runs = 100,
 	     .what = "tokens of address about the change of a secret")
-SIM_SCENARIO(limits_answers, .name = "limits-answers", .run = limits,
+SIM_SCENARIO(.name = "limits-answers", .run = limits,
 	     .runs = 50, .what = "answers of several CPUs from one bucket")
-SIM_SCENARIO(replays, .name = "replays", .run = replays, .runs = 100,
+SIM_SCENARIO(.name = "replays", .run = replays, .runs = 100,
 	     .what = "copies of an authenticated frame on several CPUs")

@@ -119,5 +119,5 @@ static void queues(void)
 	sim_nic_down(nic);
 }
 
-SIM_SCENARIO(raw_queues, .name = "raw-queues", .run = queues, .runs = 300,
+SIM_SCENARIO(.name = "raw-queues", .run = queues, .runs = 300,
 	     .what = "frames on two processors, beside ends of connections")

@@ -186,6 +186,6 @@ static void quotas(void)
 	sim_proc_wait(p);
 }
 
-SIM_SCENARIO(quotas, .name = "quotas", .run = quotas, .runs = 200,
+SIM_SCENARIO(.name = "quotas", .run = quotas, .runs = 200,
 	     .max_vi = 16,
 	     .what = "users at their limits, all of it is given back")

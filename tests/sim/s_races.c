@@ -488,8 +488,8 @@ static void triples(void)
 	storm(3);
 }
 
-SIM_SCENARIO(races_pairs, .name = "races-pairs", .run = pairs, .runs = 1000,
+SIM_SCENARIO(.name = "races-pairs", .run = pairs, .runs = 1000,
 	     .max_vi = 8, .what = "two calls at once on a VI, each with each")
-SIM_SCENARIO(races_triples, .name = "races-triples", .run = triples,
+SIM_SCENARIO(.name = "races-triples", .run = triples,
 	     .runs = 1000, .max_vi = 8,
 	     .what = "three calls at once on a VI")

@@ -803,5 +803,5 @@ static void raw(void)
 	sim_nic_down(nic);
 }
 
-SIM_SCENARIO(raw, .name = "raw", .run = raw, .runs = 100,
+SIM_SCENARIO(.name = "raw", .run = raw, .runs = 100,
 	     .what = "frame by frame what docs/reference/wire.md says")

@@ -85,5 +85,5 @@ static void reboots(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(reboots, .name = "reboots", .run = reboots, .runs = 50,
+SIM_SCENARIO(.name = "reboots", .run = reboots, .runs = 50,
 	     .what = "a host dies without a word, and comes back")

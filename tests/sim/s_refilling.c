@@ -179,6 +179,6 @@ static void refilling(void)
 	}
 }
 
-SIM_SCENARIO(refilling, .name = "refilling", .run = refilling, .runs = 200,
+SIM_SCENARIO(.name = "refilling", .run = refilling, .runs = 200,
 	     .max_vi = 4,
 	     .what = "a program that posts at each look of the kernel's")

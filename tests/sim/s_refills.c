@@ -242,8 +242,8 @@ static void rings(void)
 	sim_proc_wait(w.proc);
 }
 
-SIM_SCENARIO(commits, .name = "commits", .run = commits, .runs = 100,
+SIM_SCENARIO(.name = "commits", .run = commits, .runs = 100,
 	     .max_vi = 4,
 	     .what = "a ring is made small, beside what is written to it")
-SIM_SCENARIO(refills, .name = "refills", .run = rings, .runs = 200, .max_vi = 4,
+SIM_SCENARIO(.name = "refills", .run = rings, .runs = 200, .max_vi = 4,
 	     .what = "refills of a ring, and the quota of all rings")

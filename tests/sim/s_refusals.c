@@ -345,6 +345,6 @@ static void refusals(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(kernel_refusals, .name = "kernel-refusals", .run = refusals,
+SIM_SCENARIO(.name = "kernel-refusals", .run = refusals,
 	     .runs = 100, .max_vi = 16,
 	     .what = "refused RDMA, whatever is lost, and memory that goes behind a read")

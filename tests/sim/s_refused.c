@@ -64,6 +64,6 @@ static void refused(void)
 	sim_nic_down(w.nic);
 }
 
-SIM_SCENARIO(refused, .name = "refused", .run = refused, .runs = 50,
+SIM_SCENARIO(.name = "refused", .run = refused, .runs = 50,
 	     .max_vi = 4,
 	     .what = "a NIC that takes no frames, and what is owed meanwhile")

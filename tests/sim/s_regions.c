@@ -161,6 +161,6 @@ static void regions(void)
 		sim_nic_down(nic[i]);
 }
 
-SIM_SCENARIO(regions, .name = "regions", .run = regions, .runs = 300,
+SIM_SCENARIO(.name = "regions", .run = regions, .runs = 300,
 	     .max_vi = 4,
 	     .what = "regions are closed in the middle of transfers")

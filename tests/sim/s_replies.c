@@ -156,7 +156,7 @@ static void replies(void)
 	sim_nic_down(s.nic);
 }
 
-SIM_SCENARIO(replies, .name = "kernel-replies", .run = replies, .runs = 40,
+SIM_SCENARIO(.name = "kernel-replies", .run = replies, .runs = 40,
 	     .max_vi = 4,
 	     .what = "a consumer's reply, and a host that takes none")
 
@@ -202,6 +202,6 @@ static void unasked(void)
 	sim_nic_down(s.nic);
 }
 
-SIM_SCENARIO(unasked, .name = "replies-unasked", .run = unasked, .runs = 20,
+SIM_SCENARIO(.name = "replies-unasked", .run = unasked, .runs = 20,
 	     .max_vi = 4,
 	     .what = "a program whose answer has a reply that it did not ask for")

@@ -74,5 +74,5 @@ static void rings(void)
 	sim_proc_wait(p);
 }
 
-SIM_SCENARIO(rings, .name = "rings", .run = rings, .runs = 200, .max_vi = 4,
+SIM_SCENARIO(.name = "rings", .run = rings, .runs = 200, .max_vi = 4,
 	     .what = "spare rings of a completion queue, by several threads")

@@ -191,6 +191,6 @@ static void scanned(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(kernel_scan, .name = "kernel-scan", .run = scanned, .runs = 60,
+SIM_SCENARIO(.name = "kernel-scan", .run = scanned, .runs = 60,
 	     .max_vi = 16,
 	     .what = "a consumer whose program rings only where nobody looks already")

@@ -138,6 +138,6 @@ static void scanned(void)
 	}
 }
 
-SIM_SCENARIO(scanned, .name = "scanned", .run = scanned, .runs = 20,
+SIM_SCENARIO(.name = "scanned", .run = scanned, .runs = 20,
 	     .max_vi = 4,
 	     .what = "bad receives behind each message, posted again at once")

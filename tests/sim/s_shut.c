@@ -173,5 +173,5 @@ static void shut(void)
 		sim_nic_down(nic);
 }
 
-SIM_SCENARIO(shut, .name = "shut", .run = shut, .runs = 200, .max_vi = 16,
+SIM_SCENARIO(.name = "shut", .run = shut, .runs = 200, .max_vi = 16,
 	     .what = "a handle is shut down beside each kind of call")

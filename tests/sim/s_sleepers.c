@@ -138,6 +138,6 @@ static void sleepers(void)
 	sim_proc_wait(w.proc);
 }
 
-SIM_SCENARIO(sleepers, .name = "sleepers", .run = sleepers, .runs = 300,
+SIM_SCENARIO(.name = "sleepers", .run = sleepers, .runs = 300,
 	     .max_vi = 4,
 	     .what = "messages, limits and signals wake threads at one moment")

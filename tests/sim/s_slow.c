@@ -158,7 +158,7 @@ static void pauses(void)
 		   w.again_of[1]);
 }
 
-SIM_SCENARIO(slow_peer, .name = "slow-peer", .run = slow_peer, .runs = 60,
+SIM_SCENARIO(.name = "slow-peer", .run = slow_peer, .runs = 60,
 	     .what = "a peer that becomes slow is sent a few frames twice")
-SIM_SCENARIO(spurious, .name = "pause-spurious", .run = pauses, .runs = 60,
+SIM_SCENARIO(.name = "pause-spurious", .run = pauses, .runs = 60,
 	     .what = "after a pause of all CPUs no storm of frames")

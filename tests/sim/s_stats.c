@@ -147,6 +147,6 @@ static void counters(void)
 		sim_nic_down(nic);
 }
 
-SIM_SCENARIO(stats, .name = "counters", .run = counters, .runs = 200,
+SIM_SCENARIO(.name = "counters", .run = counters, .runs = 200,
 	     .max_vi = 16,
 	     .what = "counters of VIs, of other users, in little room")

@@ -294,6 +294,6 @@ static void run(void)
 		sim_nic_down(nic);
 }
 
-SIM_SCENARIO(stranger, .name = "stranger", .run = run, .runs = 100,
+SIM_SCENARIO(.name = "stranger", .run = run, .runs = 100,
 	     .max_vi = MAX_VI,
 	     .what = "numbers that are another's, gone or made up are refused")

@@ -257,7 +257,7 @@ static void down(void)
 	sim_expect(w.reasons == 1 << VIA_WIRE_R_LINK, "(%#x)", w.reasons);
 }
 
-SIM_SCENARIO(strangers, .name = "strangers", .run = strangers, .runs = 100,
+SIM_SCENARIO(.name = "strangers", .run = strangers, .runs = 100,
 	     .what = "the list of peers changes beside connections")
-SIM_SCENARIO(down_told, .name = "down-told", .run = down, .runs = 50,
+SIM_SCENARIO(.name = "down-told", .run = down, .runs = 50,
 	     .what = "an interface goes down, and both ends are told")

@@ -433,7 +433,7 @@ static void kinds(void)
 }
 
 #define STREAM(id, called, words, fn)					\
-	SIM_SCENARIO(id, .name = called, .what = words,		\
+	SIM_SCENARIO(.name = called, .what = words,		\
 		     .run = fn, .runs = 30)
 
 STREAM(clean, "stream-clean", "streams of messages on a good wire", clean)

@@ -210,5 +210,5 @@ static void told(void)
 			sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(told, .name = "told", .run = told, .runs = 500, .max_vi = 4,
+SIM_SCENARIO(.name = "told", .run = told, .runs = 500, .max_vi = 4,
 	     .what = "how a connection has ended is told to the other end")

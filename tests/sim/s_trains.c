@@ -77,9 +77,9 @@ static void overtaken(void)
 	run(0);
 }
 
-SIM_SCENARIO(trains, .name = "trains", .run = whole, .runs = 20,
+SIM_SCENARIO(.name = "trains", .run = whole, .runs = 20,
 	     .what = "long messages as trains, joined and cut")
-SIM_SCENARIO(trains_lost, .name = "trains-lost", .run = lost, .runs = 20,
+SIM_SCENARIO(.name = "trains-lost", .run = lost, .runs = 20,
 	     .what = "the same where trains and frames of them are lost")
-SIM_SCENARIO(trains_late, .name = "trains-late", .run = overtaken, .runs = 20,
+SIM_SCENARIO(.name = "trains-late", .run = overtaken, .runs = 20,
 	     .what = "the same where they overtake one another")

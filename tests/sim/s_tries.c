@@ -172,9 +172,9 @@ static void unasked(void)
 		   few, many, REQUESTS);
 }
 
-SIM_SCENARIO(tries, .name = "tries", .run = tries, .runs = 5, .max_vi = MANY + 8,
+SIM_SCENARIO(.name = "tries", .run = tries, .runs = 5, .max_vi = MANY + 8,
 	     .coarse = true,
 	     .what = "ticks while hundreds of attempts wait for their next try")
-SIM_SCENARIO(unasked, .name = "requests-wait", .run = unasked, .runs = 5,
+SIM_SCENARIO(.name = "requests-wait", .run = unasked, .runs = 5,
 	     .coarse = true,
 	     .what = "ticks while hundreds of requests wait for a program")

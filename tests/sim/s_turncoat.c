@@ -86,6 +86,6 @@ static void turncoat(void)
 	sim_proc_wait(p);
 }
 
-SIM_SCENARIO(turncoat, .name = "turncoat", .run = turncoat, .runs = 500,
+SIM_SCENARIO(.name = "turncoat", .run = turncoat, .runs = 500,
 	     .max_vi = 4,
 	     .what = "a VI that breaks is joined to another beside its peer")

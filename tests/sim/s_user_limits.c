@@ -185,6 +185,6 @@ static void run(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(user_limits, .name = "user-limits", .run = run, .runs = 200,
+SIM_SCENARIO(.name = "user-limits", .run = run, .runs = 200,
 	     .max_vi = 8,
 	     .what = "a user has what its limits say at once, and no more")

@@ -212,11 +212,11 @@ static void memory_charged(void)
 	sim_proc_wait(p);
 }
 
-SIM_SCENARIO(pay, .name = "users", .run = pay, .runs = 200, .max_vi = 4,
+SIM_SCENARIO(.name = "users", .run = pay, .runs = 200, .max_vi = 4,
 	     .what = "owners of user namespaces pay for their subordinates")
-SIM_SCENARIO(halves, .name = "users-default", .run = halves, .runs = 20,
+SIM_SCENARIO(.name = "users-default", .run = halves, .runs = 20,
 	     .max_vi = 4, .unloaded = true,
 	     .what = "a user may pin half of the machine's pages")
-SIM_SCENARIO(memory_charged, .name = "users-memory", .run = memory_charged,
+SIM_SCENARIO(.name = "users-memory", .run = memory_charged,
 	     .runs = 20, .max_vi = 16,
 	     .what = "the kernel's memory is charged to its user")

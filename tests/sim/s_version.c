@@ -113,5 +113,5 @@ static void versions(void)
 	sim_nic_down(nic);
 }
 
-SIM_SCENARIO(versions, .name = "versions", .run = versions, .runs = 100,
+SIM_SCENARIO(.name = "versions", .run = versions, .runs = 100,
 	     .max_vi = 4, .what = "hosts of different versions of the wire")

@@ -129,5 +129,5 @@ static void vi_gone(void)
 	sim_proc_wait(p);
 }
 
-SIM_SCENARIO(vi_gone, .name = "vi-gone", .run = vi_gone, .runs = 500,
+SIM_SCENARIO(.name = "vi-gone", .run = vi_gone, .runs = 500,
 	     .max_vi = 8, .what = "a VI goes beside each kind of call into it")

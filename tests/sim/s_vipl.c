@@ -93,13 +93,13 @@ static void ud(void)
 	wire(VIA_UNRELIABLE);
 }
 
-SIM_SCENARIO(vipl_lo, .name = "vipl-lo", .run = loopback, .runs = 50,
+SIM_SCENARIO(.name = "vipl-lo", .run = loopback, .runs = 50,
 	     .what = "libvipl: threads, CQs, handlers on the loopback")
-SIM_SCENARIO(vipl_rd, .name = "vipl-rd", .run = rd, .runs = 50,
+SIM_SCENARIO(.name = "vipl-rd", .run = rd, .runs = 50,
 	     .what = "libvipl: the same over a wire, Reliable Delivery")
-SIM_SCENARIO(vipl_rr, .name = "vipl-rr", .run = rr, .runs = 50,
+SIM_SCENARIO(.name = "vipl-rr", .run = rr, .runs = 50,
 	     .what = "libvipl: the same over a wire, Reliable Reception")
-SIM_SCENARIO(vipl_ud, .name = "vipl-ud", .run = ud, .runs = 50,
+SIM_SCENARIO(.name = "vipl-ud", .run = ud, .runs = 50,
 	     .what = "libvipl: the same over a wire, Unreliable")
-SIM_SCENARIO(vipl_post, .name = "vipl-post", .run = post, .runs = 200,
+SIM_SCENARIO(.name = "vipl-post", .run = post, .runs = 200,
 	     .what = "libvipl: threads that post sends to one VI")

@@ -241,6 +241,6 @@ static void waiters(void)
 		sim_nic_down(nic);
 }
 
-SIM_SCENARIO(waiters, .name = "waiters", .run = waiters, .runs = 1000,
+SIM_SCENARIO(.name = "waiters", .run = waiters, .runs = 1000,
 	     .max_vi = 8,
 	     .what = "requests, servers that are interrupted, answer and end")

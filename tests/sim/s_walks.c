@@ -104,7 +104,7 @@ static void walks(void)
 	run(waits, sim_dice(2) ? NULL : &w);
 }
 
-SIM_SCENARIO(walks, .name = "walks", .run = walks, .runs = 10, .max_vi = 8,
+SIM_SCENARIO(.name = "walks", .run = walks, .runs = 10, .max_vi = 8,
 	     .what = "a request finds its waiter past 900 others")
 
 /*
@@ -159,7 +159,7 @@ static void handles(void)
 	run(opens_many, NULL);
 }
 
-SIM_SCENARIO(handles, .name = "handles", .run = handles, .runs = 10, .max_vi = 8,
+SIM_SCENARIO(.name = "handles", .run = handles, .runs = 10, .max_vi = 8,
 	     .what = "a dump goes on from a handle past 60 others")
 
 /*
@@ -207,7 +207,7 @@ static void spreads(void)
 	via_table_free(&t);
 }
 
-SIM_SCENARIO(spreads, .name = "spreads", .run = spreads, .runs = 20,
+SIM_SCENARIO(.name = "spreads", .run = spreads, .runs = 20,
 	     .what = "addresses that are chosen do not meet in a list")
 
 /*
@@ -235,5 +235,5 @@ static void shuts(void)
 	sim_nic_down(sn);
 }
 
-SIM_SCENARIO(shuts, .name = "shuts", .run = shuts, .runs = 10,
+SIM_SCENARIO(.name = "shuts", .run = shuts, .runs = 10,
 	     .what = "a window is shut while the end of an older pause is queued")

@@ -65,7 +65,7 @@ static void week(void)
 	idle(WEEK);
 }
 
-SIM_SCENARIO(day, .name = "day", .run = day, .runs = 1, .coarse = true,
+SIM_SCENARIO(.name = "day", .run = day, .runs = 1, .coarse = true,
 	     .what = "a connection that is idle for a day")
-SIM_SCENARIO(week, .name = "week", .run = week, .runs = 1, .coarse = true,
+SIM_SCENARIO(.name = "week", .run = week, .runs = 1, .coarse = true,
 	     .what = "a connection that is idle for a week")

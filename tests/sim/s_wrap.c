@@ -69,7 +69,7 @@ static void ticks(void)
 	sim_unload();
 }
 
-SIM_SCENARIO(wrap_numbers, .name = "wrap-numbers", .run = numbers, .runs = 50,
+SIM_SCENARIO(.name = "wrap-numbers", .run = numbers, .runs = 50,
 	     .what = "sequence numbers begin shortly before they wrap")
-SIM_SCENARIO(wrap_ticks, .name = "wrap-ticks", .run = ticks, .runs = 50,
+SIM_SCENARIO(.name = "wrap-ticks", .run = ticks, .runs = 50,
 	     .unloaded = true, .what = "jiffies wrap during streams")
