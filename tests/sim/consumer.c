@@ -27,6 +27,43 @@ void consumer_await(struct consumer_port *p)
 		sim_pause(100000);
 }
 
+struct via_vi *consumer_open(struct via_file **f, const char *node,
+			     const struct via_kernel_ops *hooks, void *priv)
+{
+	static const struct via_kernel_limits limits = { .vis = 1 };
+	static const struct via_vi_attrs attrs = {
+		.reliability = VIA_RELIABLE_DELIVERY,
+		.max_transfer = 32768,
+		.rights = VIA_RDMA_WRITE | VIA_RDMA_READ,
+	};
+	struct via_vi *vi;
+
+	*f = via_kernel_open(&init_net, node, 0, hooks, &limits, priv);
+	sim_expect(!IS_ERR(*f), "(%ld)", PTR_ERR(*f));
+	vi = via_kernel_vi_make(*f, &attrs, priv);
+	sim_expect(!IS_ERR(vi), "(%ld)", PTR_ERR(vi));
+	return vi;
+}
+
+void consumer_ask(struct via_vi *vi, const u8 *host, const char *disc)
+{
+	struct via_net_addr local = { .disc_len = 3, .disc = "me" };
+	struct via_net_addr remote;
+
+	prog_addr(&remote, host, disc);
+	remote.disc_len++;
+	sim_expect(!via_kernel_connect(vi, &local, &remote, 50 * SEC), "");
+}
+
+void consumer_close(struct via_file *f, struct via_vi *vi,
+		    struct consumer_port *p)
+{
+	via_kernel_unlisten(&p->listener);
+	via_kernel_vi_destroy(vi);
+	via_kernel_close(f);
+	via_conn_put(p->asked);
+}
+
 void consumer_settle(struct via_vi *vi)
 {
 }

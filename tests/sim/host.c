@@ -209,6 +209,12 @@ struct sim_ctx *sim_thread(struct sim_proc *p, const char *name,
 	return t->task.ctx;
 }
 
+void sim_threads_wait(u64 ns)
+{
+	while (current->proc->threads > 1)
+		sim_sleep(ns);
+}
+
 int sim_dofork(void *p)
 {
 	struct vm_area_struct *v = find_vma(current->mm, (unsigned long)p);
@@ -653,6 +659,14 @@ void sim_pause(u64 ns)
 
 	current->__state = TASK_UNINTERRUPTIBLE;
 	schedule_hrtimeout_range(&t, 0, HRTIMER_MODE_REL);
+}
+
+void sim_rest(u64 ns)
+{
+	if (current->mm)
+		sim_sleep(ns);
+	else
+		sim_pause(ns);
 }
 
 /* Programs' memory: pages stay where they are as long as they may be pinned. */

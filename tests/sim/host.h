@@ -20,6 +20,8 @@ void sim_proc_in(struct sim_proc *p, struct user_namespace *ns);
 /* Another thread; the process ends with the last one. */
 struct sim_ctx *sim_thread(struct sim_proc *p, const char *name,
 			   void (*fn)(void *arg), void *arg);
+/* Until the calling thread is the last one of its process. */
+void sim_threads_wait(u64 ns);
 /* A thread of the kernel, which may sleep. */
 struct sim_ctx *sim_kthread(const char *name, void (*fn)(void *arg), void *arg);
 /* madvise(MADV_DOFORK) of the mapping at @p: 0 or -EINVAL. */
@@ -53,6 +55,14 @@ void sim_fault_until(const bool *answered);
 void sim_sleep(u64 ns);
 /* The same for a kernel thread. */
 void sim_pause(u64 ns);
+/* Either: what the calling thread is for. */
+void sim_rest(u64 ns);
+/* Until @c holds, which is looked at each @ns. */
+#define sim_await(c, ns)						\
+do {									\
+	while (!(c))							\
+		sim_rest(ns);						\
+} while (0)
 /* What a system call that is not here begins and ends with. */
 void sim_enter(void);
 void sim_leave(void);
@@ -169,6 +179,12 @@ struct sim_scenario {
 	const char *name;
 	const char *what;		/* one line */
 	void (*run)(void);
+	void (*run_as)(u32 as);		/* instead, where several are alike */
+	u32 as;
+	/* Zeroed before it runs: SIM_STATE(). */
+	void *state;
+	size_t state_bytes;
+	u32 seconds;			/* of virtual time, at most; 0: no limit */
 	/* What it is tried with, unless options say otherwise. */
 	u32 runs;			/* schedules in `make test' */
 	u32 loss;			/* default of the wire, of 10,000 */
@@ -178,6 +194,8 @@ struct sim_scenario {
 	bool prompt;			/* a context that can run does, in time */
 	struct sim_scenario *next;
 };
+
+#define SIM_STATE(v)	.state = &(v), .state_bytes = sizeof(v)
 
 void sim_scenario_add(struct sim_scenario *s);
 #define SIM_SCENARIO(...)	SIM_SCENARIO_AT(__LINE__, __VA_ARGS__)
@@ -193,6 +211,16 @@ do {									\
 	if (!(c))							\
 		sim_fail("%s:%d: %s " fmt, __FILE__, __LINE__, #c,	\
 			 ##__VA_ARGS__);				\
+} while (0)
+
+/* What a call says must be 0. */
+#define sim_ok(call)							\
+do {									\
+	long _said = (call);						\
+									\
+	if (_said)							\
+		sim_fail("%s:%d: %s says %ld", __FILE__, __LINE__,	\
+			 #call, _said);					\
 } while (0)
 
 #endif

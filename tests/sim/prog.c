@@ -129,6 +129,16 @@ long prog_grow(struct prog_vi *v, bool recv, u32 entries)
 	return 0;
 }
 
+u32 prog_level(void)
+{
+	return sim_dice(3) ? prog_reliable() : VIA_UNRELIABLE;
+}
+
+u32 prog_reliable(void)
+{
+	return sim_dice(2) ? VIA_RELIABLE_DELIVERY : VIA_RELIABLE_RECEPTION;
+}
+
 u32 prog_max_transfer = 32768;
 
 static int make_vi(struct prog_vi *v, struct prog_nic *n, u32 level,
@@ -195,6 +205,25 @@ int prog_vi_destroy(struct prog_vi *v)
 		v->shared = NULL;
 	}
 	return ret;
+}
+
+void prog_vis(struct prog_vi *v, u32 count, struct prog_nic *n, u32 level)
+{
+	int ret;
+
+	for (; count--; v++) {
+		ret = prog_vi(v, n, level, 0, 0);
+		sim_expect(!ret, "no VI: %d", ret);
+	}
+}
+
+void prog_open_vi(struct prog_nic *n, struct prog_vi *v, const char *node,
+		  size_t bytes, u32 level)
+{
+	int ret = prog_open(n, node, bytes);
+
+	sim_expect(!ret, "no NIC %s: %d", node, ret);
+	prog_vis(v, 1, n, level);
 }
 
 u32 prog_state(struct prog_vi *v)
@@ -348,6 +377,17 @@ int prog_wait(struct prog_vi *v, bool recv, u64 ns, struct prog_done *d)
 			ret = 0;
 	}
 	return 0;
+}
+
+struct prog_done prog_good(struct prog_vi *v, bool recv, u64 ns)
+{
+	struct prog_done d = {};
+	int ret = prog_wait(v, recv, ns, &d);
+
+	sim_expect(!ret && !(d.status & VIA_ST_ERROR_MASK),
+		   "%s %u: %d, status %#x", recv ? "receive" : "send",
+		   v->q[recv].collected, ret, d.status);
+	return d;
 }
 
 void prog_fill(void *p, u32 n, u64 stream, u64 number)
@@ -527,6 +567,19 @@ int prog_conn_wait(struct prog_nic *n, const char *disc, u64 ns, u32 *conn)
 	return ret;
 }
 
+u32 prog_leave_waiter(struct prog_nic *n, const char *disc)
+{
+	struct via_conn_wait a = { .timeout = 100 * SEC };
+	int ret;
+
+	prog_addr(&a.local, NULL, disc);
+	current->pending = true;
+	ret = sim_ioctl(n->file, VIA_IOC_CONN_WAIT, &a);
+	sim_expect(ret == -EINTR && a.waiter, "(%d)", ret);
+	current->pending = false;
+	return a.waiter;
+}
+
 int prog_accept_start(struct prog_vi *v, u32 conn)
 {
 	struct via_conn_accept a = { .conn = conn, .vi = v->id };
@@ -551,6 +604,34 @@ int prog_accept(struct prog_vi *v, const char *disc, u64 ns)
 	return ret ? ret : prog_result(v, 0);
 }
 
+int prog_request_served(struct prog_vi *v, const void *host, const char *disc,
+			u64 ns)
+{
+	int ret;
+
+	while ((ret = prog_request(v, host, disc, ns)) == VIA_R_NO_MATCH)
+		sim_sleep(100000);
+	return ret;
+}
+
+void prog_connect(struct prog_vi *v, const void *host, const char *disc, u64 ns)
+{
+	int ret = host ? prog_request_served(v, host, disc, ns) :
+			 prog_accept(v, disc, ns);
+
+	sim_expect(!ret, "%s is not connected: %d",
+		   host ? "a client" : "a server", ret);
+}
+
+int prog_meet(struct prog_vi *a, struct prog_vi *b, const char *disc)
+{
+	int ret = prog_request_start(a, b->nic->hello.addr, disc, SEC, true);
+
+	if (!ret)
+		ret = prog_p2p(b, a->nic->hello.addr, disc, SEC);
+	return ret ? ret : prog_result(a, VIA_CONN_PEER);
+}
+
 int prog_disconnect(struct prog_vi *v)
 {
 	struct via_vi_arg a = { .vi = v->id };
@@ -563,6 +644,43 @@ int prog_event(struct prog_nic *n, struct via_event *ev)
 	ssize_t ret = sim_read(n->file, ev, sizeof(*ev));
 
 	return ret == sizeof(*ev) ? 0 : ret ? (int)ret : -EPIPE;
+}
+
+void prog_stats(struct prog_nic *n, u32 kind)
+{
+	struct via_stat s[64];
+	struct via_stats a = {
+		.kind = kind, .count = ARRAY_SIZE(s), .stats = (uintptr_t)s,
+	};
+
+	sim_ioctl(n->file, VIA_IOC_STATS, &a);
+}
+
+void prog_names(struct prog_nic *n)
+{
+	struct via_name_answer some[4];
+	struct via_name_query q = {
+		.count = ARRAY_SIZE(some), .answers = (uintptr_t)some,
+	};
+
+	sim_ioctl(n->file, VIA_IOC_NAME_QUERY, &q);
+}
+
+u64 prog_counter(struct prog_nic *n, const char *name)
+{
+	struct via_stat s[128];
+	struct via_stats a = {
+		.kind = VIA_STATS_NIC,
+		.count = ARRAY_SIZE(s),
+		.stats = (uintptr_t)s,
+	};
+	u32 i;
+
+	sim_expect(!sim_ioctl(n->file, VIA_IOC_STATS, &a), "");
+	for (i = 0; i < a.count; i++)
+		if (!strncmp(s[i].name, name, sizeof(s[i].name)))
+			return s[i].value;
+	sim_fail("no counter %s", name);
 }
 
 void prog_pair_run(struct prog_pair *pair, bool wire, void (*sender)(void *),
@@ -589,21 +707,4 @@ void prog_pair_run(struct prog_pair *pair, bool wire, void (*sender)(void *),
 		sim_proc_wait(p[i]);
 	for (i = 0; wire && i < 2; i++)
 		sim_nic_down(nic[i]);
-}
-
-u64 prog_counter(struct prog_nic *n, const char *name)
-{
-	struct via_stat s[128];
-	struct via_stats a = {
-		.kind = VIA_STATS_NIC,
-		.count = ARRAY_SIZE(s),
-		.stats = (uintptr_t)s,
-	};
-	u32 i;
-
-	sim_expect(!sim_ioctl(n->file, VIA_IOC_STATS, &a), "");
-	for (i = 0; i < a.count; i++)
-		if (!strncmp(s[i].name, name, sizeof(s[i].name)))
-			return s[i].value;
-	sim_fail("no counter %s", name);
 }

@@ -7,7 +7,7 @@
 #ifndef SIM_PROG_H
 #define SIM_PROG_H
 
-#include "host.h"
+#include "hosts.h"
 
 #define PROG_DESCS	64		/* of each queue of a VI */
 
@@ -49,6 +49,10 @@ struct prog_done {
 
 /* 0, or what the kernel said first: -errno or VIA_R_*. */
 int prog_open(struct prog_nic *n, const char *node, size_t bytes);
+/* The same with one VI, or with several more; both must be there. */
+void prog_open_vi(struct prog_nic *n, struct prog_vi *v, const char *node,
+		  size_t bytes, u32 level);
+void prog_vis(struct prog_vi *v, u32 count, struct prog_nic *n, u32 level);
 void prog_close(struct prog_nic *n);	/* munmap and close: all of it ends */
 /* Room in the registered memory; cleared. */
 void *prog_buffer(struct prog_nic *n, size_t bytes);
@@ -56,6 +60,9 @@ int prog_register(struct prog_nic *n, void *p, size_t bytes, u32 rights,
 		  u32 *handle);
 int prog_deregister(struct prog_nic *n, void *p, u32 handle);
 
+/* By the dice: any level, or one of the reliable ones. */
+u32 prog_level(void);
+u32 prog_reliable(void);
 extern u32 prog_max_transfer;		/* of VIs made from now on */
 int prog_vi(struct prog_vi *v, struct prog_nic *n, u32 level, u32 send_cq,
 	    u32 recv_cq);
@@ -93,6 +100,9 @@ int prog_look(struct prog_vi *v, bool recv, u32 i, struct prog_done *d);
 /* 0, VIA_R_TIMEOUT, or -errno; @ns may be VIA_FOREVER. */
 int prog_wait(struct prog_vi *v, bool recv, u64 ns, struct prog_done *d);
 
+/* The same where nothing else than success will do. */
+struct prog_done prog_good(struct prog_vi *v, bool recv, u64 ns);
+
 /* Messages with their number and length in them, checked on arrival. */
 void prog_fill(void *p, u32 n, u64 stream, u64 number);
 bool prog_filled(const void *p, u32 n, u64 stream, u64 number);
@@ -119,20 +129,36 @@ int prog_p2p(struct prog_vi *v, const void *host, const char *disc, u64 ns);
 int prog_request_start(struct prog_vi *v, const void *host, const char *disc,
 		       u64 ns, bool peer);
 int prog_result(struct prog_vi *v, u32 flags);
+/* Again as long as no server waits there. */
+int prog_request_served(struct prog_vi *v, const void *host, const char *disc,
+			u64 ns);
+/* Asks that server, or is it (@host is NULL), until the two are connected. */
+void prog_connect(struct prog_vi *v, const void *host, const char *disc,
+		  u64 ns);
+/* Joins two VIs of the calling thread. */
+int prog_meet(struct prog_vi *a, struct prog_vi *b, const char *disc);
 /* Requests are kept, @backlog at once; 0: no more. */
 int prog_listen(struct prog_nic *n, const char *disc, u32 backlog);
 /* The id of a request that came. */
 int prog_conn_wait(struct prog_nic *n, const char *disc, u64 ns, u32 *conn);
+/* A wait that a signal leaves behind: its id. */
+u32 prog_leave_waiter(struct prog_nic *n, const char *disc);
 int prog_accept_start(struct prog_vi *v, u32 conn);
 int prog_reject(struct prog_nic *n, u32 conn);
 /* Wait, accept, verdict. */
 int prog_accept(struct prog_vi *v, const char *disc, u64 ns);
 int prog_disconnect(struct prog_vi *v);
 
+/* Asks for counters (VIA_STATS_*), for a name, and looks at no answer. */
+void prog_stats(struct prog_nic *n, u32 kind);
+void prog_names(struct prog_nic *n);
 /* The counter of its NIC that has this name. */
 u64 prog_counter(struct prog_nic *n, const char *name);
 /* The next event; -EAGAIN: none. */
 int prog_event(struct prog_nic *n, struct via_event *ev);
+
+#define MS		1000000ull
+#define SEC		1000000000ull
 
 /* A sender and a receiver, each on a host or both on the loopback. */
 struct prog_pair {
@@ -143,8 +169,5 @@ struct prog_pair {
 /* Fills @p in, runs them as processes of their own, and waits for both. */
 void prog_pair_run(struct prog_pair *p, bool wire, void (*sender)(void *),
 		   void (*receiver)(void *));
-
-#define MS		1000000ull
-#define SEC		1000000000ull
 
 #endif

@@ -2,7 +2,7 @@
 /* One run of a scenario: modules in, scenario, modules out, nothing left. */
 #include <stdio.h>
 #include <unistd.h>
-#include "host.h"
+#include "hosts.h"
 #include "kernel/model.h"
 #include "run.h"
 
@@ -54,14 +54,27 @@ void sim_unload(void)
 	sim_exit_via_ka();
 }
 
+static void run(void)
+{
+	if (scenario->seconds)
+		sim_config.max_time = sim_clock +
+				      scenario->seconds * NSEC_PER_SEC;
+	if (scenario->state)
+		memset(scenario->state, 0, scenario->state_bytes);
+	if (scenario->run_as)
+		scenario->run_as(scenario->as);
+	else
+		scenario->run();
+}
+
 static void main_ctx(void *arg)
 {
 	/* Walks over all VIs are many steps of no interest. */
 	sim_param_set("max_vi", scenario->max_vi ? scenario->max_vi : 32);
 	if (scenario->unloaded) {
-		scenario->run();
+		run();
 	} else if (!sim_load()) {
-		scenario->run();
+		run();
 		sim_unload();
 	} else if (!sim_config.fail_alloc) {
 		sim_fail("the modules do not load");
@@ -92,6 +105,7 @@ void sim_run_scenario(const struct sim_scenario *s,
 	sim_begin(config);
 	sim_model_begin();
 	sim_nics_reset();
+	hosts_reset();
 	sim_wire.loss = s->loss;
 	sim_kthread("main", main_ctx, NULL);
 	sim_run(NULL, NULL);

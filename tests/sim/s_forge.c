@@ -65,6 +65,19 @@ void forge_answer(struct forged *f, const u8 *from, const u8 *to, u8 type,
 			cpu_to_be32(VIA_WIRE_R_REJECT);
 }
 
+struct via_wire_acks_entry *forge_acks(struct forged *f, const u8 *from,
+				       const u8 *to, u64 epoch, u32 count)
+{
+	struct via_wire_acks *a = (void *)(forged_wire(f->data) + 1);
+	struct via_wire_acks_entry *e = (void *)(a + 1);
+
+	forge(f, from, to, VIA_WIRE_ACKS);
+	forged_wire(f->data)->cookie = cpu_to_be64(epoch);
+	a->count = cpu_to_be16(count);
+	f->len = ETH_HLEN + VIA_WIRE_ACKS_LEN + count * sizeof(*e);
+	return e;
+}
+
 void forge_host(u8 *mac, u32 n)
 {
 	const u8 host[ETH_ALEN] = { 0x02, 0, 1, n >> 16, n >> 8, n };

@@ -53,6 +53,9 @@ void forge_conn(struct forged *f, const u8 *from, const u8 *to, u8 type,
 /* WAIT, REFUSE, CONFIRM or CANCEL of what these name. */
 void forge_answer(struct forged *f, const u8 *from, const u8 *to, u8 type,
 		  u32 vi, u64 cookie);
+/* ACKS with so many entries, which are to be filled in. */
+struct via_wire_acks_entry *forge_acks(struct forged *f, const u8 *from,
+				       const u8 *to, u64 epoch, u32 count);
 /* An address of one that is no NIC here. */
 void forge_host(u8 *mac, u32 n);
 /* With the seal that it must have, to @to. */
