@@ -20,7 +20,6 @@ struct kept {
 };
 
 static struct {
-	struct sim_nic *nic[2];
 	struct stream *stream[STREAMS];
 	u32 nstreams;
 	struct kept kept[KEPT];
@@ -37,7 +36,7 @@ static struct {
 
 static u64 count(u32 i, enum via_ether_count c)
 {
-	const struct via_ether_nic *nic = sim_nic_ether(w.nic[i]);
+	const struct via_ether_nic *nic = sim_nic_ether(host_nic(i));
 	u64 sum = 0;
 	int cpu;
 
@@ -50,14 +49,12 @@ static u64 count(u32 i, enum via_ether_count c)
 static void set_key(u32 i, char digit)
 {
 	char text[120], key[65] = "";
-	int ret;
 
 	memset(key, digit, 64);
 	sprintf(text, "52:54:00:00:01:77\n52:54:00:00:01:%02x%s%s\n", 2 - i,
 		digit ? " key=" : " key=none", key);
 	/* A host on the old list would keep its key. */
-	ret = sim_peers(i ? "via_b" : "via_a", VIA_PEERS_ONLY, text);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(sim_peers(i ? "via_b" : "via_a", VIA_PEERS_ONLY, text));
 }
 
 static void set_list(u32 i, const char *text)
@@ -78,12 +75,12 @@ static bool may_lack(u8 type)
 
 static u32 sender_of(const u8 *frame)
 {
-	return !!memcmp(frame + ETH_ALEN, sim_nic_mac(w.nic[0]), ETH_ALEN);
+	return !!memcmp(frame + ETH_ALEN, host_mac(0), ETH_ALEN);
 }
 
 static void throw(const struct kept *k, u32 to)
 {
-	sim_nic_inject(w.nic[to], k->data, k->len);
+	sim_nic_inject(host_nic(to), k->data, k->len);
 }
 
 /* Without its authenticator, and with the checksum that a frame may have. */
@@ -188,19 +185,15 @@ static bool look(void *arg, u8 *frame, u32 *len)
 
 static void begin(void)
 {
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 300 * SEC;
 	if (!sim_dice(4))
 		sim_nics_dma();
-	w.nic[0] = sim_nic_up("a", 1);
-	w.nic[1] = sim_nic_up("b", 2);
+	hosts_up(2);
 }
 
 static void end(void)
 {
 	sim_wire.meddle = NULL;
-	sim_nic_down(w.nic[0]);
-	sim_nic_down(w.nic[1]);
+	hosts_down();
 }
 
 static void streams(void)
@@ -213,11 +206,7 @@ static void streams(void)
 	p.messages[1] = min(p.messages[1], 60u);
 	w.nstreams = 1 + sim_dice(STREAMS);
 	for (i = 0; i < w.nstreams; i++)
-		w.stream[i] = sim_dice(2) ?
-			stream_begin(&p, i, "via_a", "via_b",
-				     sim_nic_mac(w.nic[1])) :
-			stream_begin(&p, i, "via_b", "via_a",
-				     sim_nic_mac(w.nic[0]));
+		w.stream[i] = stream_between(&p, i);
 	for (i = 0; i < w.nstreams; i++)
 		stream_end(w.stream[i]);
 }
@@ -296,8 +285,8 @@ static void attacked(void)
 		throw_kept();
 	sim_pause(20 * MS);
 	if (sim_dice(2)) {
-		sim_nic_down(w.nic[1]);
-		w.nic[1] = sim_nic_up("b", 2);
+		host_down(1);
+		host_up(1);
 		set_key(1, 'c');
 	}
 	w.over = true;
@@ -338,8 +327,7 @@ static void wait_lost(struct prog_vi *v, u32 i)
 		e.at[i] = sim_now();
 		break;
 	}
-	while (!e.leave)
-		sim_sleep(MS);
+	sim_await(e.leave, MS);
 	prog_disconnect(v);
 }
 
@@ -350,15 +338,9 @@ static void asks(void *arg)
 	struct prog_vi v;
 	int ret;
 
-	sim_expect(!prog_open(&n, "via_a", 4096) &&
-		   !prog_vi(&v, &n, e.level, 0, 0), "");
-	do {
-		sim_sleep(MS);
-		ret = e.peers ? prog_p2p(&v, sim_nic_mac(w.nic[1]), e.disc,
-					 limit) :
-				prog_request(&v, sim_nic_mac(w.nic[1]), e.disc,
-					     limit);
-	} while (ret == VIA_R_NO_MATCH);
+	prog_open_vi(&n, &v, "via_a", 4096, e.level);
+	ret = e.peers ? prog_p2p(&v, host_mac(1), e.disc, limit) :
+			prog_request_served(&v, host_mac(1), e.disc, limit);
 	sim_expect(ret == e.wants, "(%d)", ret);
 	if (!ret)
 		wait_lost(&v, 0);
@@ -373,10 +355,9 @@ static void answers(void *arg)
 	u32 conn;
 	int ret;
 
-	sim_expect(!prog_open(&n, "via_b", 4096) &&
-		   !prog_vi(&v, &n, e.level, 0, 0), "");
+	prog_open_vi(&n, &v, "via_b", 4096, e.level);
 	if (e.peers)
-		ret = prog_p2p(&v, sim_nic_mac(w.nic[0]), e.disc, limit);
+		ret = prog_p2p(&v, host_mac(0), e.disc, limit);
 	else if (e.wants)
 		ret = prog_conn_wait(&n, e.disc, limit, &conn);
 	else
@@ -387,7 +368,6 @@ static void answers(void *arg)
 	prog_close(&n);
 }
 
-static struct sim_proc *ends[2];
 static struct kept before[2][256];	/* of a life before */
 
 static void connect(const char *disc, int wants)
@@ -397,19 +377,15 @@ static void connect(const char *disc, int wants)
 	e.level = sim_dice(2) ? VIA_RELIABLE_DELIVERY : VIA_UNRELIABLE;
 	e.peers = sim_dice(2);
 	e.wants = wants;
-	ends[0] = sim_proc_new("asks", 1000);
-	sim_thread(ends[0], "asks", asks, NULL);
-	ends[1] = sim_proc_new("answers", 1001);
-	sim_thread(ends[1], "answers", answers, NULL);
-	while (!wants && (!e.up[0] || !e.up[1]))
-		sim_pause(100000);
+	host_run(0, "asks", asks, NULL);
+	host_run(1, "answers", answers, NULL);
+	sim_await(wants || (e.up[0] && e.up[1]), 100000);
 }
 
 static void leave(void)
 {
 	e.leave = true;
-	sim_proc_wait(ends[0]);
-	sim_proc_wait(ends[1]);
+	programs_wait();
 }
 
 /* Two keys, or one: nothing but CHALLENGE is to be had of the host asked. */
@@ -506,7 +482,6 @@ static void change(void)
  */
 static void anew(void)
 {
-	struct sim_proc *old[2];
 	u32 i, gone = sim_dice(2);
 
 	begin();
@@ -515,26 +490,18 @@ static void anew(void)
 	sim_wire.meddle = look;
 	connect("old", 0);
 	sim_pause(sim_dice(100) * MS);
-	old[0] = ends[0];
-	old[1] = ends[1];
 	memcpy(before, w.type, sizeof(before));
-	sim_nic_cut(w.nic[gone], true);
-	sim_kill(old[gone]);
-	sim_proc_wait(old[gone]);
-	sim_nic_down(w.nic[gone]);
-	w.nic[gone] = sim_nic_up(gone ? "b" : "a", 1 + gone);
+	host_dies(gone);
+	host_up(gone);
 	set_key(gone, 'a');
 	sim_expect(!e.lost[!gone], "");
 	/* What stays is of the first pair: its program looks at e.leave. */
 	memset(e.up, 0, sizeof(e.up));
 	e.lost[!gone] = false;
 	strcpy(e.disc, "new");
-	for (i = 0; i < 2; i++) {
-		ends[i] = sim_proc_new(i ? "answers" : "asks", 1002 + i);
-		sim_thread(ends[i], "again", i ? answers : asks, NULL);
-	}
-	while (!e.up[0] || !e.up[1])
-		sim_pause(100000);
+	host_run(0, "asks again", asks, NULL);
+	host_run(1, "answers again", answers, NULL);
+	sim_await(e.up[0] && e.up[1], 100000);
 	sim_pause(10 * MS);
 	sim_expect(e.lost[!gone], "the old connection stands");
 	for (i = 0; i < 256; i++) {
@@ -548,17 +515,21 @@ static void anew(void)
 	sim_expect(!e.lost[gone] && count(0, VIA_C_SESSIONS) +
 		   count(1, VIA_C_SESSIONS) == 3, "the new one does not");
 	leave();
-	sim_proc_wait(old[!gone]);
 	end();
 }
 
-SIM_SCENARIO(.name = "keyed", .run = keyed, .runs = 60,
+SIM_SCENARIO(.name = "keyed", .run = keyed, .runs = 60, .seconds = 300,
+	     SIM_STATE(w),
 	     .what = "streams between hosts with a key, on bad wires")
-SIM_SCENARIO(.name = "keyed-attacked", .run = attacked,
-	     .runs = 60, .what = "streams with a key beside an attacker without")
-SIM_SCENARIO(.name = "keys-differ", .run = differ, .runs = 60,
+SIM_SCENARIO(.name = "keyed-attacked", .run = attacked, .runs = 60,
+	     .seconds = 300, SIM_STATE(w),
+	     .what = "streams with a key beside an attacker without")
+SIM_SCENARIO(.name = "keys-differ", .run = differ, .runs = 60, .seconds = 300,
+	     SIM_STATE(w),
 	     .what = "another key, or a key on one side only")
-SIM_SCENARIO(.name = "keys-change", .run = change, .runs = 60,
+SIM_SCENARIO(.name = "keys-change", .run = change, .runs = 60, .seconds = 300,
+	     SIM_STATE(w),
 	     .what = "keys set, changed, removed while a connection stands")
-SIM_SCENARIO(.name = "keyed-anew", .run = anew, .runs = 60,
+SIM_SCENARIO(.name = "keyed-anew", .run = anew, .runs = 60, .seconds = 300,
+	     SIM_STATE(w),
 	     .what = "a host with a key is started anew")

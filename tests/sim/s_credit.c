@@ -12,13 +12,12 @@
 #define US		1000ull
 
 static struct stream *s[STREAMS];
-static struct sim_nic *a, *b;
 static bool over, hold;
 
 /* What one end knows of the other. */
-static void look(struct sim_nic *from, struct sim_nic *to)
+static void look(u32 from)
 {
-	struct via_ether_nic *nic = sim_nic_ether(from);
+	struct via_ether_nic *nic = sim_nic_ether(host_nic(from));
 	struct via_credit *c;
 	struct via_ether_vi *ev;
 	struct via_peer *peer;
@@ -27,7 +26,7 @@ static void look(struct sim_nic *from, struct sim_nic *to)
 
 	rcu_read_lock();
 	local_bh_disable();
-	peer = via_peer_find(nic, sim_nic_mac(to));
+	peer = via_peer_find(nic, host_mac(!from));
 	if (!peer)
 		goto out;
 	spin_lock(&peer->pool_lock);
@@ -54,20 +53,20 @@ out:
 static void watch(void *arg)
 {
 	while (!READ_ONCE(over)) {
-		look(a, b);
-		look(b, a);
+		look(0);
+		look(1);
 		sim_pause(1 + sim_dice(50000));
 	}
 }
 
 /* Nothing is held where nothing has been sent for a while. */
-static void expect_none(struct sim_nic *from, struct sim_nic *to)
+static void expect_none(u32 from)
 {
 	struct via_peer *peer;
 	u32 granted = 0;
 
 	rcu_read_lock();
-	peer = via_peer_find(sim_nic_ether(from), sim_nic_mac(to));
+	peer = via_peer_find(sim_nic_ether(host_nic(from)), host_mac(!from));
 	if (peer)
 		granted = READ_ONCE(peer->pool.granted);
 	rcu_read_unlock();
@@ -80,10 +79,9 @@ static void all_begin(struct stream_plan *p, u32 n)
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		s[i] = stream_begin(p, i, "via_a", "via_b", sim_nic_mac(b));
+		s[i] = stream_begin(p, i, 0, 1);
 	for (i = 0; i < n; i++)
-		while (!s[i]->end[0].conns || !s[i]->end[1].conns)
-			msleep(1);
+		sim_await(s[i]->end[0].conns && s[i]->end[1].conns, MS);
 }
 
 static void all_end(u32 n)
@@ -91,8 +89,7 @@ static void all_end(u32 n)
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		while (!stream_done(s[i]))
-			msleep(1);
+		sim_await(stream_done(s[i]), MS);
 		stream_end(s[i]);
 	}
 }
@@ -103,32 +100,29 @@ static void credit(void)
 	u32 n = 2 + sim_dice(5), i;
 	struct stream_plan p;
 
-	sim_config.max_time = sim_clock + 200 * SEC;
 	sim_wire.loss = losses[sim_dice(3)];
 	sim_wire.reorder = sim_dice(2) * 500;
 	sim_wire.dup = sim_dice(2) * 300;
 	sim_wire.mark_frames = sim_dice(2) * 8;
 	sim_wire.ns_per_byte_x1000 = sim_dice(2) * NS_PER_BYTE * 1000;
 	over = false;
-	a = sim_nic_up("a", 1);
-	b = sim_nic_up("b", 2);
+	hosts_up(2);
 	sim_kthread("watch", watch, NULL);
 	for (i = 0; i < n; i++) {
 		stream_draw(&p, 0);
 		p.sessions = 1 + sim_dice(3);
-		s[i] = stream_begin(&p, i, "via_a", "via_b", sim_nic_mac(b));
+		s[i] = stream_begin(&p, i, 0, 1);
 	}
 	all_end(n);
 	over = true;
 	msleep(1);
-	expect_none(a, b);
-	expect_none(b, a);
-	sim_nic_down(a);
-	sim_nic_down(b);
+	expect_none(0);
+	expect_none(1);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "credit", .run = credit, .runs = 40,
-	     .max_vi = 16,
+SIM_SCENARIO(.name = "credit", .run = credit, .runs = 40, .max_vi = 16,
+	     .seconds = 200,
 	     .what = "credit of a peer's window: none is lost, none is made")
 
 /* Many VIs that send at once, over a slow wire. */
@@ -150,24 +144,14 @@ static bool count(void *arg, u8 *frame, u32 *len)
 	return true;
 }
 
-static void shares(u32 n, u32 messages)
+static void shares(u32 n)
 {
-	struct stream_plan p = {
-		.level = VIA_RELIABLE_DELIVERY,
-		.messages = { messages, 0 },
-		.sessions = 1,
-		.most = 8192,
-		.depth = 32,
-		.slots = 16,
-		.same = true,
-		.plain = true,
-		.hold = &hold,
-		.patience = 45 * SEC,
-	};
+	u32 messages = n < STREAMS ? 400 : 40;
+	struct stream_plan p = stream_bulk(messages, 8192);
 	u64 least = ~0ull, most = 0, all = 0, start, had;
 	u32 i, left = n;
 
-	memset(&w, 0, sizeof(w));
+	p.hold = &hold;
 	sim_config.max_steps = 0;
 	sim_wire.ns_per_byte_x1000 = NS_PER_BYTE * 1000;
 	sim_wire.port_frames = 64;
@@ -175,8 +159,7 @@ static void shares(u32 n, u32 messages)
 	sim_wire.credit = 1024;
 	sim_wire.meddle = count;
 	hold = true;
-	a = sim_nic_up("a", 1);
-	b = sim_nic_up("b", 2);
+	hosts_up(2);
 	all_begin(&p, n);
 	hold = false;
 	start = sim_clock;
@@ -199,25 +182,14 @@ static void shares(u32 n, u32 messages)
 	sim_expect(most <= 2 * least, "shares %llu to %llu", least, most);
 	sim_expect(had >= 85, "(%llu %% of the wire)", had);
 	all_end(n);
-	sim_nic_down(a);
-	sim_nic_down(b);
+	hosts_down();
 }
 
-static void shares_4(void)
-{
-	shares(4, 400);
-}
-
-static void shares_64(void)
-{
-	shares(64, 40);
-}
-
-SIM_SCENARIO(.name = "shares-4", .run = shares_4, .runs = 1,
-	     .max_vi = 128, .coarse = true,
+SIM_SCENARIO(.name = "shares-4", .run_as = shares, .as = 4, .runs = 1,
+	     .max_vi = 128, SIM_STATE(w), .coarse = true,
 	     .what = "four VIs to one peer have equal shares")
-SIM_SCENARIO(.name = "shares-64", .run = shares_64, .runs = 1,
-	     .max_vi = 128, .coarse = true,
+SIM_SCENARIO(.name = "shares-64", .run_as = shares, .as = 64, .runs = 1,
+	     .max_vi = 128, SIM_STATE(w), .coarse = true,
 	     .what = "64 VIs to one peer have equal shares")
 
 /* While the NIC takes nothing, credit stays where it is. */
@@ -228,79 +200,57 @@ SIM_SCENARIO(.name = "shares-64", .run = shares_64, .runs = 1,
 
 static void stopped(void)
 {
-	struct stream_plan p = {
-		.level = VIA_RELIABLE_DELIVERY,
-		.messages = { 100, 0 },
-		.sessions = 1,
-		.most = 32768,
-		.depth = 32,
-		.slots = 16,
-		.same = true,
-		.plain = true,
-		.hold = &hold,
-		.patience = 45 * SEC,
-	};
+	struct stream_plan p = stream_bulk(100, 32768);
 	u32 n = 3 + sim_dice(4), rounds;
 	u64 steps, most = 0;
 
+	p.hold = &hold;
 	sim_wire.credit = 1024;
 	hold = true;
-	a = sim_nic_up("a", 1);
-	b = sim_nic_up("b", 2);
+	hosts_up(2);
 	all_begin(&p, n);
 	hold = false;
 	for (rounds = 0; rounds < 8; rounds++) {
 		sim_pause(sim_dice(MS / 4));
-		sim_nic_stop(a, true);
+		sim_nic_stop(host_nic(0), true);
 		/* The programs post what their queues hold. */
 		msleep(STOPPED_MS);
 		steps = sim_steps;
 		msleep(STOPPED_MS);
 		most = max(most, sim_steps - steps);
-		sim_nic_stop(a, false);
+		sim_nic_stop(host_nic(0), false);
 	}
 	stream_figure("%u VIs, a NIC that takes nothing for %u ms: %llu steps",
 		      n, STOPPED_MS, most);
 	sim_expect(most <= STOPPED_STEPS, "%llu steps while nothing can be sent",
 		   most);
 	all_end(n);
-	sim_nic_down(a);
-	sim_nic_down(b);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "credit-stopped", .run = stopped,
-	     .runs = 10, .max_vi = 16,
+SIM_SCENARIO(.name = "credit-stopped", .run = stopped, .runs = 10, .max_vi = 16,
 	     .what = "VIs that a full NIC stalls do not take credit from each other")
 
 /* A wire that marks frames before it has to drop any. */
 static void marks(void)
 {
-	struct stream_plan p = {
-		.level = sim_dice(4) ? VIA_RELIABLE_DELIVERY : VIA_UNRELIABLE,
-		.no_loss = true,
-		.messages = { 600, 0 },
-		.sessions = 1,
-		.most = 8192,
-		.depth = 32,
-		.slots = 32,
-		.same = true,
-		.plain = true,
-		.patience = 45 * SEC,
-	};
+	struct stream_plan p = stream_bulk(600, 8192);
 	struct stream_end *e;
 	u64 had;
 
+	if (!sim_dice(4))
+		p.level = VIA_UNRELIABLE;
+	p.no_loss = true;
+	p.slots = 32;
 	sim_config.max_steps = 0;
 	sim_wire.ns_per_byte_x1000 = NS_PER_BYTE * 1000;
 	sim_wire.delay_ns = 100 * US;
 	sim_wire.port_frames = 64;
 	sim_wire.mark_frames = 24;
 	sim_wire.credit = 1024;
-	a = sim_nic_up("a", 1);
-	b = sim_nic_up("b", 2);
-	s[0] = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(b));
-	while (!stream_done(s[0]))
-		msleep(1);
+	hosts_up(2);
+	s[0] = stream_begin(&p, 0, 0, 1);
+	sim_await(stream_done(s[0]), MS);
 	e = s[0]->end;
 	had = e[1].all_bytes * NS_PER_BYTE * 100 / (e[0].end - e[0].begin);
 	stream_figure("a wire that marks: level %u, %llu %% of it, %llu lost",
@@ -310,12 +260,11 @@ static void marks(void)
 	sim_expect(sim_wire.lost <= 8, "%llu frames lost", sim_wire.lost);
 	sim_expect(had >= 80, "(%llu %% of the wire)", had);
 	stream_end(s[0]);
-	sim_nic_down(a);
-	sim_nic_down(b);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "marks", .run = marks, .runs = 8,
-	     .max_vi = 8, .coarse = true,
+SIM_SCENARIO(.name = "marks", .run = marks, .runs = 8, .max_vi = 8,
+	     .coarse = true,
 	     .what = "a wire that marks frames is not filled until it drops")
 
 /* Each of many VIs sends one message and then nothing, in turn. */
@@ -325,7 +274,6 @@ SIM_SCENARIO(.name = "marks", .run = marks, .runs = 8,
 static struct {
 	struct prog_nic n[2];
 	struct prog_vi v[2][TURNS];
-	bool ready;
 } t;
 
 static void turns_end(void *arg)
@@ -333,33 +281,20 @@ static void turns_end(void *arg)
 	bool client = arg;
 	struct prog_nic *n = &t.n[client];
 	struct prog_vi *v = t.v[client];
-	struct prog_done d;
-	u32 i, r;
+	u32 i;
 	u64 at;
 
-	sim_expect(!prog_open(n, client ? "via_a" : "via_b", 8192), "");
-	for (i = 0; i < TURNS; i++) {
-		sim_expect(!prog_vi(&v[i], n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-		for (r = 0; r < 3; r++)
-			prog_post_recv(&v[i], n->mem, 16);
-	}
-	if (!client)
-		WRITE_ONCE(t.ready, true);
-	while (!READ_ONCE(t.ready))
-		sim_sleep(MS);
-	for (i = 0; i < TURNS; i++) {
-		if (!client)
-			sim_expect(!prog_accept(&v[i], "turns", 10 * SEC), "");
-		else
-			while (prog_request(&v[i], t.n[0].hello.addr, "turns",
-					    10 * SEC))
-				sim_sleep(MS);
-	}
+	sim_ok(prog_open(n, host_node(!client), 8192));
+	prog_vis(v, TURNS, n, VIA_RELIABLE_DELIVERY);
+	for (i = 0; i < 3 * TURNS; i++)
+		prog_post_recv(&v[i % TURNS], n->mem, 16);
+	for (i = 0; i < TURNS; i++)
+		prog_connect(&v[i], client ? host_mac(1) : NULL, "turns",
+			     10 * SEC);
 	for (i = 0; client && i < 3 * TURNS; i++) {
 		at = sim_clock;
 		prog_post_send(&v[i % TURNS], n->mem, 16);
-		sim_expect(!prog_wait(&v[i % TURNS], false, SEC, &d) &&
-			   !(d.status & VIA_ST_ERROR_MASK), "");
+		prog_good(&v[i % TURNS], false, SEC);
 		/* What idle VIs hold comes back at once, not by a timeout. */
 		sim_expect(sim_clock - at < 2 * MS, "%llu us for a message",
 			   (sim_clock - at) / US);
@@ -370,22 +305,12 @@ static void turns_end(void *arg)
 
 static void turns(void)
 {
-	struct sim_proc *server, *client;
-
-	memset(&t, 0, sizeof(t));
-	sim_config.max_time = sim_clock + 100 * SEC;
-	a = sim_nic_up("a", 1);
-	b = sim_nic_up("b", 2);
-	server = sim_proc_new("server", 0);
-	client = sim_proc_new("client", 0);
-	sim_thread(server, "server", turns_end, (void *)false);
-	sim_thread(client, "client", turns_end, (void *)true);
-	sim_proc_wait(server);
-	sim_proc_wait(client);
-	sim_nic_down(a);
-	sim_nic_down(b);
+	hosts_up(2);
+	host_run_as(1, 0, "server", turns_end, (void *)false);
+	host_run_as(0, 0, "client", turns_end, (void *)true);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "credit-turns", .run = turns, .runs = 10,
-	     .max_vi = 32,
+SIM_SCENARIO(.name = "credit-turns", .run = turns, .runs = 10, .max_vi = 32,
+	     .seconds = 100, SIM_STATE(t),
 	     .what = "idle VIs do not keep others from sending")

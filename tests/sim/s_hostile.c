@@ -6,8 +6,8 @@
  * leaks, crashes or hangs.
  */
 #include "../../devices/ether/via_ether.h"
+#include "s_forge.h"
 #include "stream.h"
-#include "../../devices/ether/proto/wire.h"
 
 #define CAUGHT		256
 #define FRAME_MAX	1600
@@ -86,7 +86,7 @@ static void reseal(u8 *f, u32 len)
 }
 
 /* A frame of ours, or one that is only of our EtherType. */
-static u32 begin(u8 *f, const struct sim_nic *from, const struct sim_nic *to)
+static u32 begin(u8 *f, u32 to)
 {
 	const struct caught *c = &caught[sim_dice(min(ncaught, CAUGHT))];
 	struct ethhdr *eth = (void *)f;
@@ -99,8 +99,8 @@ static u32 begin(u8 *f, const struct sim_nic *from, const struct sim_nic *to)
 	}
 	len = ETH_HLEN + (sim_dice(4) ? sim_dice(300) : sim_dice(1500));
 	noise(f, len);
-	memcpy(eth->h_source, sim_nic_mac(from), ETH_ALEN);
-	memcpy(eth->h_dest, sim_nic_mac(to), ETH_ALEN);
+	memcpy(eth->h_source, host_mac(!to), ETH_ALEN);
+	memcpy(eth->h_dest, host_mac(to), ETH_ALEN);
 	eth->h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
 	wire_of(f)->version = VIA_WIRE_VERSION;
 	wire_of(f)->type = some_type();
@@ -185,13 +185,13 @@ static u32 some_train(u8 *f, u32 len)
 	return sim_dice(len);
 }
 
-static void throw(struct sim_nic **nic, bool blind)
+static void throw(bool blind)
 {
 	bool changed = sim_dice(2) || !ncaught;
 	u32 to = sim_dice(2), len, train = 0;
 	u8 f[FRAME_MAX];
 
-	len = begin(f, nic[!to], nic[to]);
+	len = begin(f, to);
 	if (changed) {
 		change(f, &len);
 		if (blind)
@@ -201,21 +201,21 @@ static void throw(struct sim_nic **nic, bool blind)
 	/* With its cookie in it, to say more of it is to know the cookie. */
 	if (changed || !blind)
 		train = some_train(f, len);
-	sim_nic_inject_train(nic[to], f, len, train);
+	sim_nic_inject_train(host_nic(to), f, len, train);
 	/* To a group: a question, or nothing. */
 	if (!sim_dice(50)) {
 		memset(f, 0xff, ETH_ALEN);
-		sim_nic_inject(nic[to], f, len);
+		sim_nic_inject(host_nic(to), f, len);
 	}
 }
 
-static void run(bool blind)
+static void run(u32 blind)
 {
-	struct sim_nic *nic[2] = { sim_nic_up("a", 1), sim_nic_up("b", 2) };
 	struct stream *s[STREAMS_MAX];
 	u32 n = 1 + sim_dice(STREAMS_MAX), i, left, batch;
 	struct stream_plan p;
 
+	hosts_up(2);
 	stream_draw(&p, 0);
 	p.sessions = 1 + sim_dice(4);
 	p.pace_ns = sim_dice(2) ? 0 : sim_dice(1000000);
@@ -228,11 +228,10 @@ static void run(bool blind)
 	if (sim_dice(2))
 		sim_param_set("checksum", 1);
 	for (i = 0; i < n; i++)
-		s[i] = stream_begin(&p, i, "via_a", "via_b",
-				    sim_nic_mac(nic[1]));
+		s[i] = stream_begin(&p, i, 0, 1);
 	do {
 		for (batch = sim_dice(30); batch; batch--)
-			throw(nic, blind);
+			throw(blind);
 		sim_pause(1000 + sim_dice(1000000));
 		/* So long as it matters; then those that wait come to an end. */
 		if (sim_clock > 5 * SEC)
@@ -242,8 +241,7 @@ static void run(bool blind)
 	} while (left);
 	for (i = 0; i < n; i++)
 		stream_end(s[i]);
-	sim_nic_down(nic[0]);
-	sim_nic_down(nic[1]);
+	hosts_down();
 }
 
 static void blind(void)
@@ -251,80 +249,57 @@ static void blind(void)
 	run(true);
 }
 
-static void knowing(void)
-{
-	run(false);
-}
-
 /* Requests of hosts that are not there, some for a server that waits. */
-static void request(struct sim_nic *to, bool fits, bool proven)
+static void request(bool fits, bool proven)
 {
-	u8 f[ETH_HLEN + VIA_WIRE_CONN_LEN + VIA_WIRE_SEAL_LEN] = { 0 };
-	struct ethhdr *eth = (void *)f;
-	struct via_wire *w = wire_of(f);
-	struct via_wire_hello *h = (void *)(w + 1);
-	struct via_wire_conn *c = (void *)(h + 1);
+	struct via_wire_conn *c;
+	u8 host[ETH_ALEN] = { 2 };
+	struct forged f;
 
-	memcpy(eth->h_dest, sim_nic_mac(to), ETH_ALEN);
-	eth->h_source[0] = 2;
-	noise(eth->h_source + 1, 5);
-	eth->h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
-	w->version = VIA_WIRE_VERSION;
-	w->type = VIA_WIRE_REQUEST;
-	h->epoch = 1;
-	h->frames = cpu_to_be32(1 + sim_dice(64));
-	h->mtu = cpu_to_be32(320 + sim_dice(9000));
-	c->vi = cpu_to_be32(1 + sim_dice(65536));
-	c->sender_cookie = sim_dice64() | 1;
-	w->dst = c->vi;
-	w->cookie = c->sender_cookie;
+	noise(host + 1, 5);
+	forge_conn(&f, host, host_mac(1), VIA_WIRE_REQUEST,
+		   fits ? "stream0" : "nothing", 1 + sim_dice(65536),
+		   sim_dice64() | 1);
+	forged_hello(f.data)->frames = cpu_to_be32(1 + sim_dice(64));
+	forged_hello(f.data)->mtu = cpu_to_be32(320 + sim_dice(9000));
+	c = forged_conn(f.data);
 	c->first_seq = sim_dice64();
 	c->reliability = cpu_to_be32(1u << sim_dice(3));
-	c->max_transfer = cpu_to_be32(32768);
 	c->rights = cpu_to_be32(sim_dice(4));
 	c->timeout_ms = cpu_to_be32(sim_dice(2) ? VIA_WIRE_FOREVER :
 						  sim_dice(10000));
-	c->client.host_len = c->server.host_len = ETH_ALEN;
-	memcpy(c->client.host, eth->h_source, ETH_ALEN);
-	memcpy(c->server.host, sim_nic_mac(to), ETH_ALEN);
-	c->client.disc_len = c->server.disc_len = 7;
-	memcpy(c->client.disc, "nothing", 7);
-	memcpy(c->server.disc, fits ? "stream0" : "nothing", 7);
-	if (proven)
-		sim_nic_prove(to, f);
-	sim_seal(f, sizeof(f), 0);
-	sim_nic_inject(to, f, sizeof(f));
+	f.unproven = !proven;
+	forge_throw(&f, host_nic(1));
 }
 
 static void flood(void)
 {
-	struct sim_nic *nic[2] = { sim_nic_up("a", 1), sim_nic_up("b", 2) };
 	u32 fitting = 1 + sim_dice(4), all = 500 + sim_dice(2500), i;
 	bool proven = sim_dice(2), fits;
 	struct stream_plan p;
 	struct stream *s;
 
+	hosts_up(2);
 	stream_draw(&p, 0);
 	/* What is not proven takes no waiter and gets no longer answer. */
 	p.ghosts = proven;
 	sim_wire.weigh = !proven;
-	s = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(nic[1]));
+	s = stream_begin(&p, 0, 0, 1);
 	for (i = 0; i < all && !stream_done(s); i++) {
 		fits = !proven ? sim_dice(2) : fitting && !sim_dice(300);
 		fitting -= proven && fits;
-		request(nic[1], fits, proven);
+		request(fits, proven);
 		if (!sim_dice(20))
 			sim_pause(sim_dice(100000));
 	}
 	sim_wire.weigh = false;
 	stream_end(s);
-	sim_nic_down(nic[0]);
-	sim_nic_down(nic[1]);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "hostile-blind", .run = blind, .runs = 50,
 	     .what = "replays and forged frames without the cookies")
-SIM_SCENARIO(.name = "hostile-knowing", .run = knowing,
-	     .runs = 50, .what = "forged frames with the cookies")
+SIM_SCENARIO(.name = "hostile-knowing", .run_as = run, .as = false, .runs = 50,
+	     .what = "forged frames with the cookies")
 SIM_SCENARIO(.name = "hostile-flood", .run = flood, .runs = 30,
 	     .what = "floods of requests")

@@ -1,44 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Many hosts send to one, whose port of the switch has a small queue. */
-#include <stdio.h>
 #include "stream.h"
 
 #define HOSTS		64
 #define NS_PER_BYTE	8		/* a wire of 1 Gb/s */
 
 static struct stream *s[HOSTS];
-static struct sim_nic *nic[HOSTS + 1];
 static bool hold;			/* until all are connected */
 
-static void begin(u32 hosts, const struct stream_plan *p)
-{
-	static char name[HOSTS][16], node[HOSTS][16];
-	u32 i;
-
-	nic[HOSTS] = sim_nic_up("sink", 1);
-	for (i = 0; i < hosts; i++) {
-		snprintf(name[i], sizeof(name[i]), "h%u", i);
-		snprintf(node[i], sizeof(node[i]), "via_h%u", i);
-		nic[i] = sim_nic_up(name[i], 2 + i);
-		s[i] = stream_begin(p, i, node[i], "via_sink",
-				    sim_nic_mac(nic[HOSTS]));
-	}
-}
-
-/* @fair: there are enough messages to tell. */
+/* To host 0.  @fair: there are enough messages to tell. */
 static void crowd(u32 hosts, u32 messages, u32 bytes, u32 queue, bool fair)
 {
-	struct stream_plan p = {
-		.level = VIA_RELIABLE_DELIVERY,
-		.messages = { messages, 0 },
-		.sessions = 1,
-		.most = bytes,
-		.depth = 32,
-		.slots = 16,
-		.plain = true,
-		.hold = &hold,
-		.patience = 45 * SEC,
-	};
+	struct stream_plan p = stream_bulk(messages, bytes);
 	u64 first = 0, all = 0, most_had = 0, least_had = ~0ull, had, start;
 	u64 sum = 0, last = 0, wire, least, most;
 	u32 i, left = hosts;
@@ -47,10 +20,13 @@ static void crowd(u32 hosts, u32 messages, u32 bytes, u32 queue, bool fair)
 	sim_wire.ns_per_byte_x1000 = NS_PER_BYTE * 1000;
 	sim_wire.port_frames = queue;
 	hold = true;
-	begin(hosts, &p);
+	p.same = false;
+	p.hold = &hold;
+	hosts_up(1 + hosts);
 	for (i = 0; i < hosts; i++)
-		while (!s[i]->end[0].conns || !s[i]->end[1].conns)
-			msleep(1);
+		s[i] = stream_begin(&p, i, 1 + i, 0);
+	for (i = 0; i < hosts; i++)
+		sim_await(s[i]->end[0].conns && s[i]->end[1].conns, MS);
 	hold = false;
 	start = sim_clock;
 	while (left) {
@@ -75,9 +51,8 @@ static void crowd(u32 hosts, u32 messages, u32 bytes, u32 queue, bool fair)
 		all += s[i]->end[1].all_bytes;
 		last = max(last, s[i]->end[0].end);
 		stream_end(s[i]);
-		sim_nic_down(nic[i]);
 	}
-	sim_nic_down(nic[HOSTS]);
+	hosts_down();
 	/* So long at a tenth of the wire's speed, and a few timeouts. */
 	sim_expect(last - start < all * NS_PER_BYTE * 10 + 60 * SEC,
 		   "(%llu ms)", (last - start) / MS);
@@ -111,11 +86,11 @@ static void few(void)
 	crowd(2 + sim_dice(7), 30, 5000, 2 + sim_dice(20), false);
 }
 
-SIM_SCENARIO(.name = "incast", .run = incast, .runs = 1,
-	     .max_vi = 128, .coarse = true,
+SIM_SCENARIO(.name = "incast", .run = incast, .runs = 1, .max_vi = 128,
+	     .coarse = true,
 	     .what = "64 hosts send to one through a port with a small queue")
-SIM_SCENARIO(.name = "incast-narrow", .run = narrow, .runs = 12,
-	     .max_vi = 128, .coarse = true,
+SIM_SCENARIO(.name = "incast-narrow", .run = narrow, .runs = 12, .max_vi = 128,
+	     .coarse = true,
 	     .what = "32 hosts send to one through a port with room for 16 to 31 frames")
 SIM_SCENARIO(.name = "incast-few", .run = few, .runs = 20,
 	     .what = "two to eight hosts send to one")

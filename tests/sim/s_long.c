@@ -36,36 +36,40 @@ static bool count(void *arg, u8 *frame, u32 *len)
 	return true;
 }
 
-static void long_way(void)
+/* A stream over that wire. */
+static struct stream *begin(u32 messages, u64 idle_ns)
 {
-	struct stream_plan p = {
-		.level = VIA_RELIABLE_DELIVERY,
-		.messages = { MESSAGES, 0 },
-		.sessions = 1,
-		.most = BYTES,
-		.depth = STREAM_SLOTS,
-		.slots = STREAM_SLOTS,
-		.same = true,
-		.plain = true,
-		.hold = &hold,
-		.patience = 45 * SEC,
-	};
-	struct sim_nic *a, *b;
-	u64 from = 0, had = 0;
-	struct stream *s;
+	struct stream_plan p = stream_bulk(messages, BYTES);
 
+	p.depth = STREAM_SLOTS;
+	p.slots = STREAM_SLOTS;
+	p.hold = &hold;
+	p.idle_ns = idle_ns;
 	sim_config.max_steps = 0;
 	sim_wire.ns_per_byte_x1000 = NS_PER_BYTE * 1000;
 	sim_wire.delay_ns = DELAY;
 	sim_wire.credit = 2048;
 	sim_param_set("window", 2048);
 	prog_max_transfer = BYTES;
+	hosts_up(2);
+	return stream_begin(&p, 0, 0, 1);
+}
+
+static void end(struct stream *s)
+{
+	stream_end(s);
+	hosts_down();
+	prog_max_transfer = 32768;
+}
+
+static void long_way(void)
+{
+	u64 from = 0, had = 0;
+	struct stream *s;
+
 	hold = true;
-	a = sim_nic_up("a", 1);
-	b = sim_nic_up("b", 2);
-	s = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(b));
-	while (!s->end[0].conns || !s->end[1].conns)
-		msleep(1);
+	s = begin(MESSAGES, 0);
+	sim_await(s->end[0].conns && s->end[1].conns, MS);
 	hold = false;
 	while (!stream_done(s)) {
 		msleep(1);
@@ -80,55 +84,27 @@ static void long_way(void)
 	      (sim_clock - from);
 	sim_expect(had >= 80, "(%llu %% of the wire)", had);
 	stream_figure("1 Gb/s, 20 ms: %llu %% of the wire", had);
-	stream_end(s);
-	sim_nic_down(a);
-	sim_nic_down(b);
-	prog_max_transfer = 32768;
+	end(s);
 }
 
-SIM_SCENARIO(.name = "long-way", .run = long_way, .runs = 1,
-	     .max_vi = 8, .coarse = true,
+SIM_SCENARIO(.name = "long-way", .run = long_way, .runs = 1, .max_vi = 8,
+	     .coarse = true,
 	     .what = "a stream over a fast wire that is long")
 
 static void long_rest(void)
 {
-	struct stream_plan p = {
-		.level = VIA_RELIABLE_DELIVERY,
-		.messages = { MESSAGES / 2, 0 },
-		.sessions = 1,
-		.most = BYTES,
-		.depth = STREAM_SLOTS,
-		.slots = STREAM_SLOTS,
-		.same = true,
-		.plain = true,
-		.idle_ns = REST,
-		.patience = 45 * SEC,
-	};
-	struct sim_nic *a, *b;
 	struct stream *s;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_steps = 0;
-	sim_wire.ns_per_byte_x1000 = NS_PER_BYTE * 1000;
-	sim_wire.delay_ns = DELAY;
-	sim_wire.credit = 2048;
+	hold = false;
 	sim_wire.meddle = count;
-	sim_param_set("window", 2048);
-	prog_max_transfer = BYTES;
-	a = sim_nic_up("a", 1);
-	b = sim_nic_up("b", 2);
-	s = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(b));
-	while (!stream_done(s))
-		msleep(10);
+	s = begin(MESSAGES / 2, REST);
+	sim_await(stream_done(s), 10 * MS);
 	sim_expect(w.rested && w.before > MESSAGES, "");
 	sim_expect(w.first && w.first <= 2 * 16,
 		   "%u frames at once after a rest", w.first);
-	stream_end(s);
-	sim_nic_down(a);
-	sim_nic_down(b);
-	prog_max_transfer = 32768;
+	end(s);
 }
 
-SIM_SCENARIO(.name = "long-rest", .run = long_rest, .runs = 1,
-	     .max_vi = 8, .coarse = true,
+SIM_SCENARIO(.name = "long-rest", .run = long_rest, .runs = 1, .max_vi = 8,
+	     SIM_STATE(w), .coarse = true,
 	     .what = "a rest after which a large window is not sent at once")

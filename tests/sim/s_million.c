@@ -6,27 +6,21 @@
 
 static void many(u32 each)
 {
-	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
-	struct stream_plan p = {
-		.level = VIA_RELIABLE_DELIVERY,
-		.messages = { each, each },
-		.sessions = 1,
-		.most = 64,
-		.depth = 64,
-		.slots = 32,
-		.plain = true,
-		.patience = 45 * SEC,
-	};
+	struct stream_plan p = stream_bulk(each, 64);
 	struct stream *s[CONNECTIONS];
 	u64 got = 0, begin = sim_clock;
 	u32 i;
 
+	p.messages[1] = each;
+	p.same = false;
+	p.depth = 64;
+	p.slots = 32;
+	hosts_up(2);
 	sim_config.max_steps = 0;
 	for (i = 0; i < CONNECTIONS; i++)
-		s[i] = stream_begin(&p, i, "via_a", "via_b", sim_nic_mac(b));
+		s[i] = stream_begin(&p, i, 0, 1);
 	for (i = 0; i < CONNECTIONS; i++) {
-		while (!stream_done(s[i]))
-			msleep(100);
+		sim_await(stream_done(s[i]), 100 * MS);
 		got += s[i]->end[0].all_got + s[i]->end[1].all_got;
 		stream_end(s[i]);
 	}
@@ -37,8 +31,7 @@ static void many(u32 each)
 	stream_figure("%llu messages in %llu virtual ms, %llu frames, %llu lost",
 		      got, (sim_clock - begin) / MS, sim_wire.frames,
 		      sim_wire.lost);
-	sim_nic_down(a);
-	sim_nic_down(b);
+	hosts_down();
 }
 
 static void million(void)
@@ -51,9 +44,9 @@ static void crowd(void)
 	many(500);
 }
 
-SIM_SCENARIO(.name = "million", .run = million, .runs = 1,
-	     .loss = 100, .coarse = true,
+SIM_SCENARIO(.name = "million", .run = million, .runs = 1, .loss = 100,
+	     .coarse = true,
 	     .what = "a million messages, 1 % of the frames are lost")
-SIM_SCENARIO(.name = "thousands", .run = crowd, .runs = 5,
-	     .loss = 100, .coarse = true,
+SIM_SCENARIO(.name = "thousands", .run = crowd, .runs = 5, .loss = 100,
+	     .coarse = true,
 	     .what = "8,000 messages, 1 % of the frames are lost")

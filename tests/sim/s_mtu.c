@@ -12,7 +12,6 @@
 #define AGREED	1500
 
 static struct {
-	struct sim_nic *nic[2];
 	struct prog_nic prog[2];
 	struct prog_vi vi[2];
 	char *buf[2];
@@ -41,8 +40,7 @@ static bool look(void *arg, u8 *frame, u32 *len)
 
 static void open_one(u32 i, const char *node)
 {
-	sim_expect(!prog_open(&w.prog[i], node, 2 * BYTES) &&
-		   !prog_vi(&w.vi[i], &w.prog[i], w.level, 0, 0), "");
+	prog_open_vi(&w.prog[i], &w.vi[i], node, 2 * BYTES, w.level);
 	w.buf[i] = prog_buffer(&w.prog[i], BYTES);
 }
 
@@ -76,12 +74,7 @@ static void client(void *arg)
 	struct prog_done d;
 
 	open_one(0, "via_a");
-	do {
-		w.ret = prog_request(&w.vi[0], sim_nic_mac(w.nic[1]), "mtu",
-				     SEC);
-		sim_sleep(MS);
-	} while (w.ret == VIA_R_NO_MATCH);
-	sim_expect(!w.ret, "(%d)", w.ret);
+	prog_connect(&w.vi[0], host_mac(1), "mtu", SEC);
 	w.up[0] = true;
 	while (!w.over) {
 		sim_sleep(100000);
@@ -94,21 +87,19 @@ static void client(void *arg)
 			   d.status == VIA_ST_DONE, "(%#x)", d.status);
 		w.sent++;
 		/* There is one receive; at Unreliable none waits for it. */
-		while (w.got < w.sent && !w.over &&
-		       prog_state(&w.vi[0]) == VIA_STATE_CONNECTED)
-			sim_sleep(100000);
+		sim_await(w.got >= w.sent || w.over ||
+			  prog_state(&w.vi[0]) != VIA_STATE_CONNECTED, 100000);
 	}
 	if (!w.count)
 		goto out;
 	w.ends[0] = prog_counter(&w.prog[0], "ends_mtu");
 	/* Nothing is reached, until there is room for a frame again. */
 	prog_disconnect(&w.vi[0]);
-	w.ret = prog_request(&w.vi[0], sim_nic_mac(w.nic[1]), "none", SEC);
+	w.ret = prog_request(&w.vi[0], host_mac(1), "none", SEC);
 	sim_expect(w.ret == VIA_R_NOT_REACHABLE, "(%d)", w.ret);
 	w.tried = true;
-	while (!w.wide)
-		sim_sleep(MS);
-	w.ret = prog_request(&w.vi[0], sim_nic_mac(w.nic[1]), "none", SEC);
+	sim_await(w.wide, MS);
+	w.ret = prog_request(&w.vi[0], host_mac(1), "none", SEC);
 	sim_expect(w.ret == VIA_R_NO_MATCH, "(%d)", w.ret);
 out:
 	prog_close(&w.prog[0]);
@@ -121,40 +112,38 @@ static void pass(u32 mtu)
 
 	w.longest = 0;
 	w.send = to;
-	while (w.got < to)
-		sim_pause(100000);
+	sim_await(w.got >= to, 100000);
 	sim_expect(w.longest == min(mtu, (u32)AGREED), "(%u, %u)", w.longest,
 		   mtu);
 	/* And all is acknowledged. */
 	sim_pause(5 * MS);
 }
 
+/* A connection, over which messages pass. */
+static void begin(u32 level)
+{
+	w.level = level;
+	hosts_up(2);
+	host_run(1, "server", server, NULL);
+	host_run(0, "client", client, NULL);
+	sim_await(w.up[0] && w.up[1], MS);
+	pass(AGREED);
+}
+
 static void changes(void)
 {
-	struct sim_proc *p[2];
 	u32 i, mtu;
 
-	memset(&w, 0, sizeof(w));
-	w.level = 1 << sim_dice(3);
-	sim_config.max_time = sim_clock + 60 * SEC;
 	sim_wire.meddle = look;
-	w.nic[0] = sim_nic_up("a", 1);
-	w.nic[1] = sim_nic_up("b", 2);
-	p[0] = sim_proc_new("client", 1000);
-	p[1] = sim_proc_new("server", 1001);
-	sim_thread(p[1], "server", server, NULL);
-	sim_thread(p[0], "client", client, NULL);
-	while (!w.up[0] || !w.up[1])
-		sim_pause(MS);
-	pass(AGREED);
+	begin(prog_level());
 	for (i = 0; i < 6; i++) {
 		mtu = 320 + sim_dice(3) * sim_dice(1500);
-		sim_nic_mtu(w.nic[0], mtu);
+		sim_nic_mtu(host_nic(0), mtu);
 		pass(mtu);
 	}
 	if (sim_dice(2)) {
 		w.count = true;
-		sim_nic_mtu(w.nic[0], 100 + sim_dice(220));
+		sim_nic_mtu(host_nic(0), 100 + sim_dice(220));
 		msleep(50);
 		for (i = 0; i < 2; i++)
 			sim_expect(prog_state(&w.vi[i]) == VIA_STATE_ERROR,
@@ -162,21 +151,18 @@ static void changes(void)
 		sim_expect(w.reason == VIA_WIRE_R_MTU_REDUCED, "(%u)", w.reason);
 	}
 	w.over = true;
-	while (w.count && !w.tried)
-		sim_pause(MS);
+	sim_await(!w.count || w.tried, MS);
 	if (w.count)
-		sim_nic_mtu(w.nic[0], AGREED);
+		sim_nic_mtu(host_nic(0), AGREED);
 	w.wide = true;
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
+	programs_wait();
 	for (i = 0; i < 2 && w.count; i++)
 		sim_expect(w.ends[i] == 1, "(%u: %llu)", i, w.ends[i]);
-	for (i = 0; i < 2; i++)
-		sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "mtu-changes", .run = changes, .runs = 60,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "mtu-changes", .run = changes, .runs = 60, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "the MTU of an interface is another one, between messages")
 
 /*
@@ -199,71 +185,54 @@ static bool drop_long(void *arg, u8 *frame, u32 *len)
 /* The NIC module's part, as via_udp does it. */
 static void lower_path(void)
 {
-	struct via_ether_nic *nic = sim_nic_ether(w.nic[0]);
+	struct via_ether_nic *nic = sim_nic_ether(host_nic(0));
 
 	local_bh_disable();
 	rcu_read_lock();
 	hole.known = true;
-	via_ether_path(nic, sim_nic_mac(w.nic[1]), HOLE);
+	via_ether_path(nic, host_mac(1), HOLE);
 	rcu_read_unlock();
 	local_bh_enable();
 }
 
 static void black(void)
 {
-	struct sim_proc *p[2];
-	u32 i, len = 0, silence = sim_dice(2);
+	u32 len = 0, silence = sim_dice(2);
 	u64 start;
 
-	memset(&w, 0, sizeof(w));
 	memset(&hole, 0, sizeof(hole));
-	w.level = VIA_RELIABLE_DELIVERY;
-	sim_config.max_time = sim_clock + 60 * SEC;
 	sim_wire.meddle = drop_long;
-	w.nic[0] = sim_nic_up("a", 1);
-	w.nic[1] = sim_nic_up("b", 2);
-	p[0] = sim_proc_new("client", 1000);
-	p[1] = sim_proc_new("server", 1001);
-	sim_thread(p[1], "server", server, NULL);
-	sim_thread(p[0], "client", client, NULL);
-	while (!w.up[0] || !w.up[1])
-		sim_pause(MS);
-	pass(AGREED);
+	begin(VIA_RELIABLE_DELIVERY);
 	if (silence) {
 		/* A wire that is cut is no such path. */
 		w.send++;
-		sim_nic_cut(w.nic[1], true);
+		sim_nic_cut(host_nic(1), true);
 		msleep(2000);
-		sim_nic_cut(w.nic[1], false);
-		while (w.got < w.send)
-			sim_pause(MS);
-		sim_expect(!sim_nic_black_hole(w.nic[0]), "");
+		sim_nic_cut(host_nic(1), false);
+		sim_await(w.got >= w.send, MS);
+		sim_expect(!sim_nic_black_hole(host_nic(0)), "");
 	}
 	hole.on = true;
 	start = sim_clock;
 	w.send++;
 	while (!len) {
 		sim_pause(10 * MS);
-		len = sim_nic_black_hole(w.nic[0]);
+		len = sim_nic_black_hole(host_nic(0));
 	}
 	sim_expect(len > HOLE && sim_clock - start < 4 * SEC, "(%u, %llu ms)",
 		   len, (sim_clock - start) / MS);
 	lower_path();
-	while (w.got < w.send)
-		sim_pause(MS);
+	sim_await(w.got >= w.send, MS);
 	/* It may have been told once more meanwhile. */
-	sim_nic_black_hole(w.nic[0]);
+	sim_nic_black_hole(host_nic(0));
 	pass(HOLE);
-	sim_expect(!sim_nic_black_hole(w.nic[0]), "");
+	sim_expect(!sim_nic_black_hole(host_nic(0)), "");
 	w.over = true;
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
-	for (i = 0; i < 2; i++)
-		sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "mtu-black", .run = black, .runs = 60,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "mtu-black", .run = black, .runs = 60, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "a path drops long frames and says nothing")
 
 /*
@@ -290,23 +259,14 @@ static bool hold_confirm(void *arg, u8 *frame, u32 *len)
 static void asks(void *arg)
 {
 	u32 i;
-	int ret;
 
-	sim_expect(!prog_open(&pairs.prog[0], "via_a", 4096), "");
+	sim_ok(prog_open(&pairs.prog[0], "via_a", 4096));
 	for (i = 0; i < PAIRS; i++) {
-		sim_expect(!prog_vi(&pairs.vi[0][i], &pairs.prog[0],
-				    VIA_RELIABLE_DELIVERY, 0, 0), "");
-		do {
-			ret = prog_request(&pairs.vi[0][i],
-					   sim_nic_mac(w.nic[1]), "path",
-					   10 * SEC);
-			if (ret == VIA_R_NO_MATCH)
-				sim_sleep(100000);
-		} while (ret == VIA_R_NO_MATCH);
-		sim_expect(!ret, "(%u: %d)", i, ret);
+		sim_ok(prog_vi(&pairs.vi[0][i], &pairs.prog[0],
+			       VIA_RELIABLE_DELIVERY, 0, 0));
+		prog_connect(&pairs.vi[0][i], host_mac(1), "path", 10 * SEC);
 	}
-	while (!READ_ONCE(pairs.over))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(pairs.over), MS);
 	prog_close(&pairs.prog[0]);
 }
 
@@ -314,26 +274,20 @@ static void accepts(void *arg)
 {
 	struct prog_vi *v = pairs.vi[1];
 	u32 conn;
-	int ret;
 
-	sim_expect(!prog_open(&pairs.prog[1], "via_b", 4096), "");
+	sim_ok(prog_open(&pairs.prog[1], "via_b", 4096));
 	for (; pairs.made < PAIRS - 1; pairs.made++, v++) {
-		sim_expect(!prog_vi(v, &pairs.prog[1], VIA_RELIABLE_DELIVERY, 0,
-				    0), "");
-		ret = prog_accept(v, "path", 10 * SEC);
-		sim_expect(!ret, "(%u: %d)", pairs.made, ret);
+		sim_ok(prog_vi(v, &pairs.prog[1], VIA_RELIABLE_DELIVERY, 0, 0));
+		prog_connect(v, NULL, "path", 10 * SEC);
 	}
-	sim_expect(!prog_vi(v, &pairs.prog[1], VIA_RELIABLE_DELIVERY, 0, 0), "");
-	ret = prog_conn_wait(&pairs.prog[1], "path", 10 * SEC, &conn);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_vi(v, &pairs.prog[1], VIA_RELIABLE_DELIVERY, 0, 0));
+	sim_ok(prog_conn_wait(&pairs.prog[1], "path", 10 * SEC, &conn));
 	WRITE_ONCE(pairs.unconfirmed, true);
-	ret = prog_accept_start(v, conn);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_accept_start(v, conn));
 	WRITE_ONCE(pairs.accepts, true);
 	pairs.last = prog_result(v, 0);
 	WRITE_ONCE(pairs.made, PAIRS);
-	while (!READ_ONCE(pairs.over))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(pairs.over), MS);
 	prog_close(&pairs.prog[1]);
 }
 
@@ -362,7 +316,7 @@ static u64 tell_path(struct via_ether_nic *nic, u32 mtu)
 
 	local_bh_disable();
 	rcu_read_lock();
-	via_ether_path(nic, sim_nic_mac(w.nic[0]), mtu);
+	via_ether_path(nic, host_mac(0), mtu);
 	rcu_read_unlock();
 	from = sim_steps - from;
 	local_bh_enable();
@@ -372,31 +326,22 @@ static u64 tell_path(struct via_ether_nic *nic, u32 mtu)
 static void path_many(void)
 {
 	struct via_ether_nic *nic;
-	struct sim_proc *p[2];
 	u64 steps;
-	u32 i;
 
-	memset(&w, 0, sizeof(w));
 	memset(&pairs, 0, sizeof(pairs));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	sim_wire.meddle = hold_confirm;
-	w.nic[0] = sim_nic_up("a", 1);
-	w.nic[1] = sim_nic_up("b", 2);
-	nic = sim_nic_ether(w.nic[1]);
-	p[0] = sim_proc_new("asks", 1000);
-	p[1] = sim_proc_new("accepts", 1001);
-	sim_thread(p[1], "accepts", accepts, NULL);
-	sim_thread(p[0], "asks", asks, NULL);
-	while (!READ_ONCE(pairs.accepts))
-		sim_pause(MS);
+	hosts_up(2);
+	nic = sim_nic_ether(host_nic(1));
+	host_run(1, "accepts", accepts, NULL);
+	host_run(0, "asks", asks, NULL);
+	sim_await(READ_ONCE(pairs.accepts), MS);
 	sim_expect(too_long(nic, HOLE) == PAIRS - 1, "%u", too_long(nic, HOLE));
 	steps = tell_path(nic, HOLE);
 	sim_expect(steps < SPARE, "%llu steps with %u connections", steps,
 		   PAIRS);
 	sim_pause(50 * MS);
 	WRITE_ONCE(pairs.unconfirmed, false);
-	while (READ_ONCE(pairs.made) < PAIRS)
-		sim_pause(MS);
+	sim_await(READ_ONCE(pairs.made) >= PAIRS, MS);
 	sim_expect(!pairs.last, "(%d)", pairs.last);
 	sim_expect(!too_long(nic, HOLE), "%u", too_long(nic, HOLE));
 	/* And back. */
@@ -404,14 +349,11 @@ static void path_many(void)
 	sim_pause(50 * MS);
 	sim_expect(too_long(nic, HOLE) == PAIRS, "%u", too_long(nic, HOLE));
 	pairs.over = true;
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
-	for (i = 0; i < 2; i++)
-		sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "mtu-path", .run = path_many, .runs = 5,
-	     .max_vi = PAIRS + 8, .coarse = true,
+	     .max_vi = PAIRS + 8, .seconds = 60, SIM_STATE(w), .coarse = true,
 	     .what = "the path to a host of many connections is another one")
 
 /*
@@ -424,35 +366,31 @@ static void streams(void)
 	struct stream_plan p;
 	u32 i, n = 1 + sim_dice(3), mtu;
 
-	memset(&w, 0, sizeof(w));
 	sim_wire.meddle = look;
 	sim_wire.loss = sim_dice(2) ? 0 : 100;
-	w.nic[0] = sim_nic_up("a", 1);
-	w.nic[1] = sim_nic_up("b", 2);
+	hosts_up(2);
 	stream_draw(&p, 0);
 	p.sessions = 1;
 	p.big = true;
 	p.may_break = true;
 	for (i = 0; i < n; i++)
-		s[i] = stream_begin(&p, i, "via_a", "via_b",
-				    sim_nic_mac(w.nic[1]));
+		s[i] = stream_begin(&p, i, 0, 1);
 	for (i = 0; i < 10; i++) {
 		sim_pause(sim_dice(4 * MS));
 		mtu = sim_dice(20) ? 320 + sim_dice(1180) : 200;
-		sim_nic_mtu(w.nic[sim_dice(2)], mtu);
+		sim_nic_mtu(host_nic(sim_dice(2)), mtu);
 		/* Others have no connection below that. */
 		if (mtu == 200)
 			break;
 	}
 	for (i = 0; i < 2; i++)
 		if (mtu == 200)
-			sim_nic_mtu(w.nic[i], AGREED);
+			sim_nic_mtu(host_nic(i), AGREED);
 	for (i = 0; i < n; i++)
 		stream_end(s[i]);
-	for (i = 0; i < 2; i++)
-		sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "mtu-streams", .run = streams, .runs = 100,
-	     .max_vi = 8,
+SIM_SCENARIO(.name = "mtu-streams", .run = streams, .runs = 100, .max_vi = 8,
+	     SIM_STATE(w),
 	     .what = "the MTU of an interface is another one, amid streams")

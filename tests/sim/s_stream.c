@@ -46,8 +46,9 @@ static bool meddle(void *arg, u8 *frame, u32 *len)
 	return !drop;
 }
 
-/* What a scenario does beside the streams, until they have ended. */
-typedef void beside(struct sim_nic **nic, struct stream_plan *p);
+/* What a scenario makes of a plan, and does beside the streams until they have ended. */
+typedef void change(struct stream_plan *p);
+typedef void beside(struct stream_plan *p);
 
 static struct stream *streams[STREAMS_MAX];
 static u32 nstreams;
@@ -68,14 +69,15 @@ static void pause_ms(u32 ms)
 		msleep(1);
 }
 
-static void run(struct stream_plan *p, beside *act)
+static void run(u32 level, change *set, beside *act)
 {
-	struct sim_nic *nic[2];
+	struct stream_plan p;
 	u32 i;
 
+	stream_draw(&p, level);
+	set(&p);
 	sim_wire.credit = 16 << 2 * sim_dice(4);
-	nic[0] = sim_nic_up("a", 1);
-	nic[1] = sim_nic_up("b", 2);
+	hosts_up(2);
 	/* In some runs the wire is slow, in most it is quick. */
 	if (!sim_wire.ns_per_byte_x1000 && !sim_dice(4))
 		sim_wire.ns_per_byte_x1000 = 8000 + sim_dice(72000);
@@ -83,128 +85,86 @@ static void run(struct stream_plan *p, beside *act)
 	sim_wire.meddle_trains = !bad.mtu;
 	if (bad.mtu) {
 		i = sim_dice(2);
-		sim_nic_mtu(nic[i], bad.mtu);
-		sim_nic_mtu(nic[!i], bad.mtu + sim_dice(1500));
+		sim_nic_mtu(host_nic(i), bad.mtu);
+		sim_nic_mtu(host_nic(!i), bad.mtu + sim_dice(1500));
 	}
 	nstreams = 1 + sim_dice(STREAMS_MAX);
 	for (i = 0; i < nstreams; i++)
-		streams[i] = sim_dice(2) ?
-			stream_begin(p, i, "via_a", "via_b",
-				     sim_nic_mac(nic[1])) :
-			stream_begin(p, i, "via_b", "via_a",
-				     sim_nic_mac(nic[0]));
+		streams[i] = stream_between(&p, i);
 	if (act)
-		act(nic, p);
+		act(&p);
 	for (i = 0; i < nstreams; i++)
 		stream_end(streams[i]);
 	sim_log("%llu frames, %llu lost, %u dropped", sim_wire.frames,
 		sim_wire.lost, bad.dropped);
-	sim_nic_down(nic[0]);
-	sim_nic_down(nic[1]);
+	hosts_down();
 }
 
-static struct stream_plan begin(u32 level)
+static void clean(struct stream_plan *p)
 {
-	struct stream_plan p;
-
-	memset(&bad, 0, sizeof(bad));
-	stream_draw(&p, level);
-	sim_config.max_time = sim_clock + 2000 * SEC;
-	return p;
+	p->no_loss = true;
 }
 
-static u32 reliable(void)
-{
-	return sim_dice(2) ? VIA_RELIABLE_DELIVERY : VIA_RELIABLE_RECEPTION;
-}
-
-static void clean(void)
-{
-	struct stream_plan p = begin(0);
-
-	p.no_loss = true;
-	run(&p, NULL);
-}
-
-static void loss(void)
+static void loss(struct stream_plan *p)
 {
 	static const u32 amounts[] = { 10, 100, 500, 1000, 3000 };
-	struct stream_plan p = begin(0);
 
 	sim_wire.loss = amounts[sim_dice(5)];
-	p.may_break = sim_wire.loss == 3000;
-	run(&p, NULL);
+	p->may_break = sim_wire.loss == 3000;
 }
 
-static void burst(void)
+static void burst(struct stream_plan *p)
 {
 	static const u32 at[] = { 100, 50, 10 }, of[] = { 2, 10, 50 };
-	struct stream_plan p = begin(0);
 	u32 i = sim_dice(3);
 
 	bad.burst_at = at[i];
 	bad.burst = of[i];
-	p.may_break = of[i] == 50;
-	run(&p, NULL);
+	p->may_break = of[i] == 50;
 }
 
-static void dup(void)
+static void dup(struct stream_plan *p)
 {
-	struct stream_plan p = begin(0);
-
 	sim_wire.dup = 100 + sim_dice(5000);
-	run(&p, NULL);
 }
 
-static void reorder(void)
+static void reorder(struct stream_plan *p)
 {
 	static const u32 ns[] = { 60000, 2000000, 50000000, 500000000 };
-	struct stream_plan p = begin(0);
 
 	sim_wire.reorder = 50 + sim_dice(1000);
 	sim_wire.jitter_ns = ns[sim_dice(4)];
 	if (!sim_dice(4))
 		sim_wire.dup = sim_dice(2000);
-	run(&p, NULL);
 }
 
-static void delay(void)
+static void delay(struct stream_plan *p)
 {
-	struct stream_plan p = begin(0);
-
 	sim_wire.delay_ns = 20000 + sim_dice(20000000);
 	sim_wire.reorder = sim_dice(2) ? 10000 : 0;
 	sim_wire.jitter_ns = 1000 + sim_dice(20000000);
-	run(&p, NULL);
 }
 
-static void two_queues(struct sim_nic **nic, struct stream_plan *p)
+static void two_queues(struct stream_plan *p)
 {
-	sim_nic_queues(nic[0]);
-	sim_nic_queues(nic[1]);
+	sim_nic_queues(host_nic(0));
+	sim_nic_queues(host_nic(1));
 }
 
-static void queues(void)
+/* As they are drawn. */
+static void queues(struct stream_plan *p)
 {
-	struct stream_plan p = begin(0);
-
-	run(&p, two_queues);
 }
 
 /* Queues of ports that are soon full: what congestion is. */
-static void rate(void)
+static void rate(struct stream_plan *p)
 {
-	struct stream_plan p = begin(0);
-
 	sim_wire.ns_per_byte_x1000 = 80000 + sim_dice(400000);
 	sim_wire.port_frames = 4 + sim_dice(60);
-	run(&p, NULL);
 }
 
-static void everything(void)
+static void everything(struct stream_plan *p)
 {
-	struct stream_plan p = begin(0);
-
 	sim_wire.loss = 200;
 	bad.burst_at = 20;
 	bad.burst = 3;
@@ -216,43 +176,32 @@ static void everything(void)
 		sim_param_set("checksum", 1);
 		sim_wire.corrupt = 100;
 	}
-	p.may_break = true;
-	run(&p, NULL);
+	p->may_break = true;
 }
 
 /* Bits that flip past Ethernet's check: with seals as good as lost. */
-static void seal(void)
+static void seal(struct stream_plan *p)
 {
-	struct stream_plan p = begin(0);
-
 	sim_param_set("checksum", 1);
 	sim_wire.corrupt = 10 + sim_dice(500);
 	bad.unseal = sim_dice(2);
-	run(&p, NULL);
 }
 
 /* Without seals: nothing is promised but that it ends, and harms nothing. */
-static void corrupt(void)
+static void corrupt(struct stream_plan *p)
 {
-	struct stream_plan p = begin(0);
-
 	sim_wire.corrupt = 10 + sim_dice(1000);
-	p.may_lie = true;
-	p.plain = sim_dice(2);
-	p.sessions = 1;
-	p.patience = 15 * SEC;
-	run(&p, NULL);
+	p->may_lie = true;
+	p->plain = sim_dice(2);
+	p->sessions = 1;
+	p->patience = 15 * SEC;
 }
 
 /* Longer than dead_ms, or not. */
-static bool long_gap(struct stream_plan *p)
+static void long_gap(struct stream_plan *p)
 {
 	p->pace_ns = 1000000 + sim_dice(20000000);
-	if (p->level == VIA_UNRELIABLE)
-		p->may_break = sim_dice(2);
-	else
-		p->may_break = sim_dice(2);
-	return p->may_break;
+	p->may_break = sim_dice(2);
 }
 
 static u32 gap_ms(const struct stream_plan *p)
@@ -264,12 +213,12 @@ static u32 gap_ms(const struct stream_plan *p)
 	return p->may_break ? 5000 + sim_dice(10000) : sim_dice(6500);
 }
 
-static void cuts(struct sim_nic **nic, struct stream_plan *p)
+static void cuts(struct stream_plan *p)
 {
 	struct sim_nic *n;
 
 	while (!done()) {
-		n = nic[sim_dice(2)];
+		n = host_nic(sim_dice(2));
 		pause_ms(1 + sim_dice(600));
 		sim_nic_cut(n, true);
 		pause_ms(gap_ms(p));
@@ -278,39 +227,23 @@ static void cuts(struct sim_nic **nic, struct stream_plan *p)
 	}
 }
 
-static void cut(void)
-{
-	struct stream_plan p = begin(0);
-
-	long_gap(&p);
-	run(&p, cuts);
-}
-
-static void mutes(struct sim_nic **nic, struct stream_plan *p)
+static void mutes(struct stream_plan *p)
 {
 	while (!done()) {
 		pause_ms(1 + sim_dice(600));
-		bad.mute = sim_nic_mac(nic[sim_dice(2)]);
+		bad.mute = sim_nic_mac(host_nic(sim_dice(2)));
 		pause_ms(gap_ms(p));
 		bad.mute = NULL;
 		pause_ms(p->may_break ? 0 : 3000);
 	}
 }
 
-static void one_way(void)
-{
-	struct stream_plan p = begin(0);
-
-	long_gap(&p);
-	run(&p, mutes);
-}
-
-static void stops(struct sim_nic **nic, struct stream_plan *p)
+static void stops(struct stream_plan *p)
 {
 	struct sim_nic *n;
 
 	while (!done()) {
-		n = nic[sim_dice(2)];
+		n = host_nic(sim_dice(2));
 		pause_ms(sim_dice(20));
 		sim_nic_stop(n, true);
 		pause_ms(sim_dice(4) ? sim_dice(10) : gap_ms(p));
@@ -319,20 +252,17 @@ static void stops(struct sim_nic **nic, struct stream_plan *p)
 	}
 }
 
-static void stop(void)
+static void stop(struct stream_plan *p)
 {
-	struct stream_plan p = begin(0);
-
-	long_gap(&p);
-	p.pace_ns = sim_dice(2) ? 0 : sim_dice(5000000);
-	run(&p, stops);
+	long_gap(p);
+	p->pace_ns = sim_dice(2) ? 0 : sim_dice(5000000);
 }
 
 /*
  * No CPU of either host runs for longer than dead_ms: a machine whose host is
  * busy, or that sleeps.  Neither has ignored the other.
  */
-static void jumps(struct sim_nic **nic, struct stream_plan *p)
+static void jumps(struct stream_plan *p)
 {
 	while (!done()) {
 		pause_ms(1 + sim_dice(1500));
@@ -341,79 +271,64 @@ static void jumps(struct sim_nic **nic, struct stream_plan *p)
 	}
 }
 
-static void jump(void)
+static void jump(struct stream_plan *p)
 {
-	struct stream_plan p = begin(reliable());
-
-	p.pace_ns = 1000000 + sim_dice(20000000);
-	p.idle_ns = sim_dice(2) * 3 * (u64)SEC;
-	p.patience = 90 * (u64)SEC;
+	p->pace_ns = 1000000 + sim_dice(20000000);
+	p->idle_ns = sim_dice(2) * 3 * (u64)SEC;
+	p->patience = 90 * (u64)SEC;
 	if (sim_dice(2))
 		sim_wire.loss = sim_dice(500);
-	run(&p, jumps);
 }
 
-static void mtus(struct sim_nic **nic, struct stream_plan *p)
+static void mtus(struct stream_plan *p)
 {
 	while (!done()) {
 		pause_ms(sim_dice(50));
-		sim_nic_mtu(nic[sim_dice(2)], VIA_WIRE_MTU_MIN + sim_dice(1200));
+		sim_nic_mtu(host_nic(sim_dice(2)), VIA_WIRE_MTU_MIN + sim_dice(1200));
 	}
 }
 
-static void mtu(void)
+static void mtu(struct stream_plan *p)
 {
-	struct stream_plan p = begin(0);
-
-	p.sessions = 1 + sim_dice(5);
-	p.pace_ns = sim_dice(1000000);
-	p.no_loss = true;
-	run(&p, mtus);
+	p->sessions = 1 + sim_dice(5);
+	p->pace_ns = sim_dice(1000000);
+	p->no_loss = true;
 }
 
 /* The smaller one is that of the connection, for its life. */
-static void mtus_differ(void)
+static void mtus_differ(struct stream_plan *p)
 {
-	struct stream_plan p = begin(0);
-
 	bad.mtu = VIA_WIRE_MTU_MIN + sim_dice(1000);
-	p.no_loss = true;
-	run(&p, NULL);
+	p->no_loss = true;
 }
 
 /* NICs that send by DMA, and give frames that came in pieces. */
-static void frags(void)
+static void frags(struct stream_plan *p)
 {
-	struct stream_plan p = begin(0);
-
 	sim_nics_dma();
 	sim_param_set("checksum", sim_dice(2));
 	if (sim_dice(2))
 		sim_wire.loss = sim_dice(500);
 	else
-		p.no_loss = true;
+		p->no_loss = true;
 	sim_wire.pieces = sim_dice(10000);
-	run(&p, NULL);
 }
 
-static void downs(struct sim_nic **nic, struct stream_plan *p)
+static void downs(struct stream_plan *p)
 {
 	pause_ms(sim_dice(100));
 	if (!done())
-		sim_nic_break(nic[sim_dice(2)]);
+		sim_nic_break(host_nic(sim_dice(2)));
 }
 
-static void down(void)
+static void down(struct stream_plan *p)
 {
-	struct stream_plan p = begin(0);
-
-	p.pace_ns = sim_dice(10000000);
-	p.may_break = true;
-	run(&p, downs);
+	p->pace_ns = sim_dice(10000000);
+	p->may_break = true;
 }
 
 /* Frames of one kind: the first ones, and each n-th from then on. */
-static void kinds(void)
+static void kinds(struct stream_plan *p)
 {
 	static const u8 types[] = {
 		VIA_WIRE_SEND, VIA_WIRE_WRITE, VIA_WIRE_READ,
@@ -422,50 +337,55 @@ static void kinds(void)
 		VIA_WIRE_ACCEPT, VIA_WIRE_WAIT, VIA_WIRE_REFUSE,
 		VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL,
 	};
-	struct stream_plan p = begin(reliable());
 
 	bad.kind = types[sim_dice(ARRAY_SIZE(types))];
 	bad.first = sim_dice(6);
 	bad.every = sim_dice(2) ? 2 + sim_dice(8) : 0;
-	p.sessions = 3;
-	p.pace_ns = sim_dice(2) ? 0 : sim_dice(2000000);
-	run(&p, NULL);
+	p->sessions = 3;
+	p->pace_ns = sim_dice(2) ? 0 : sim_dice(2000000);
 }
 
-#define STREAM(id, called, words, fn)					\
-	SIM_SCENARIO(.name = called, .what = words,		\
-		     .run = fn, .runs = 30)
+#define STREAM(fn, ...)	STREAM_AT(__COUNTER__, fn, __VA_ARGS__)
+#define STREAM_AT(n, ...)	STREAM_N(n, __VA_ARGS__)
+#define STREAM_N(n, fn, level, act, called, words)			\
+	static void run_##n(void)					\
+	{								\
+		run(level, fn, act);					\
+	}								\
+	SIM_SCENARIO(.name = called, .what = words, .run = run_##n,	\
+		     .runs = 30, .seconds = 2000, SIM_STATE(bad))
 
-STREAM(clean, "stream-clean", "streams of messages on a good wire", clean)
-STREAM(loss, "stream-loss",
-       "streams while 0.1 to 30 % of the frames are lost", loss)
-STREAM(burst, "stream-burst",
-       "streams while bursts of 2 to 50 frames are lost", burst)
-STREAM(dup, "stream-dup", "streams while frames are doubled", dup)
-STREAM(reorder, "stream-reorder",
-       "streams while frames overtake each other", reorder)
-STREAM(delay, "stream-delay",
-       "streams over a wire with delay and jitter", delay)
-STREAM(queues, "stream-queues",
-       "streams of frames that come on two processors at once", queues)
-STREAM(rate, "stream-rate", "streams through ports with small queues", rate)
-STREAM(all, "stream-all",
-       "streams over a wire that is bad in all ways", everything)
-STREAM(seal, "stream-seal", "streams with checksums while bits flip", seal)
-STREAM(corrupt, "stream-corrupt",
-       "streams without checksums while bits flip", corrupt)
-STREAM(cut, "stream-cut", "streams while a host is cut off for a time", cut)
-STREAM(mute, "stream-mute",
-       "streams while one direction is cut off for a time", one_way)
-STREAM(stop, "stream-stop",
-       "streams while a transmitter stops for a time", stop)
-STREAM(jump, "stream-jump",
-       "streams while no CPU runs for longer than silence may last", jump)
-STREAM(mtu, "stream-mtu", "streams while MTUs change", mtu)
-STREAM(mtus, "stream-mtus", "streams between NICs with different MTUs",
-       mtus_differ)
-STREAM(frags, "stream-frags", "streams by DMA, frames received in pieces",
-       frags)
-STREAM(down, "stream-down", "streams until an interface goes down", down)
-STREAM(kinds, "stream-kinds",
-       "streams while frames of one kind are lost", kinds)
+STREAM(clean, 0, NULL, "stream-clean", "streams of messages on a good wire")
+STREAM(loss, 0, NULL, "stream-loss",
+       "streams while 0.1 to 30 % of the frames are lost")
+STREAM(burst, 0, NULL, "stream-burst",
+       "streams while bursts of 2 to 50 frames are lost")
+STREAM(dup, 0, NULL, "stream-dup", "streams while frames are doubled")
+STREAM(reorder, 0, NULL, "stream-reorder",
+       "streams while frames overtake each other")
+STREAM(delay, 0, NULL, "stream-delay",
+       "streams over a wire with delay and jitter")
+STREAM(queues, 0, two_queues, "stream-queues",
+       "streams of frames that come on two processors at once")
+STREAM(rate, 0, NULL, "stream-rate", "streams through ports with small queues")
+STREAM(everything, 0, NULL, "stream-all",
+       "streams over a wire that is bad in all ways")
+STREAM(seal, 0, NULL, "stream-seal", "streams with checksums while bits flip")
+STREAM(corrupt, 0, NULL, "stream-corrupt",
+       "streams without checksums while bits flip")
+STREAM(long_gap, 0, cuts, "stream-cut",
+       "streams while a host is cut off for a time")
+STREAM(long_gap, 0, mutes, "stream-mute",
+       "streams while one direction is cut off for a time")
+STREAM(stop, 0, stops, "stream-stop",
+       "streams while a transmitter stops for a time")
+STREAM(jump, prog_reliable(), jumps, "stream-jump",
+       "streams while no CPU runs for longer than silence may last")
+STREAM(mtu, 0, mtus, "stream-mtu", "streams while MTUs change")
+STREAM(mtus_differ, 0, NULL, "stream-mtus",
+       "streams between NICs with different MTUs")
+STREAM(frags, 0, NULL, "stream-frags",
+       "streams by DMA, frames received in pieces")
+STREAM(down, 0, downs, "stream-down", "streams until an interface goes down")
+STREAM(kinds, prog_reliable(), NULL, "stream-kinds",
+       "streams while frames of one kind are lost")

@@ -23,7 +23,6 @@ static u64 count(const struct sim_nic *nic, const char *name)
 
 static void run(u32 level)
 {
-	struct sim_nic *nic[2];
 	u64 sent = 0, got = 0;
 	struct stream_plan p;
 	struct stream *s;
@@ -35,29 +34,21 @@ static void run(u32 level)
 	p.messages[0] += 8;
 	p.no_loss = !sim_wire.loss && !sim_wire.reorder;
 	p.idle_ns = 0;
-	sim_config.max_time = sim_clock + 2000 * SEC;
 	sim_wire.credit = 64 << sim_dice(4);
-	nic[0] = sim_nic_up("a", 1);
-	nic[1] = sim_nic_up("b", 2);
+	hosts_up(2);
 	for (i = 0; i < 2; i++)
-		sim_nic_ether(nic[i])->trains = true;
-	s = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(nic[1]));
+		sim_nic_ether(host_nic(i))->trains = true;
+	s = stream_begin(&p, 0, 0, 1);
 	stream_end(s);
 	for (i = 0; i < 2; i++) {
-		sent += count(nic[i], "tx_trains");
-		got += count(nic[i], "rx_trains");
+		sent += count(host_nic(i), "tx_trains");
+		got += count(host_nic(i), "rx_trains");
 	}
 	sim_log("%llu trains sent, %llu came as such", sent, got);
 	sim_expect(sent > 4, "(%llu)", sent);
 	sim_expect(got > 0 || sim_wire.loss > 1000, "(%llu of %llu)", got,
 		   sent);
-	sim_nic_down(nic[0]);
-	sim_nic_down(nic[1]);
-}
-
-static void whole(void)
-{
-	run(0);
+	hosts_down();
 }
 
 static void lost(void)
@@ -77,9 +68,11 @@ static void overtaken(void)
 	run(0);
 }
 
-SIM_SCENARIO(.name = "trains", .run = whole, .runs = 20,
+SIM_SCENARIO(.name = "trains", .run_as = run, .as = 0, .runs = 20,
+	     .seconds = 2000,
 	     .what = "long messages as trains, joined and cut")
-SIM_SCENARIO(.name = "trains-lost", .run = lost, .runs = 20,
+SIM_SCENARIO(.name = "trains-lost", .run = lost, .runs = 20, .seconds = 2000,
 	     .what = "the same where trains and frames of them are lost")
 SIM_SCENARIO(.name = "trains-late", .run = overtaken, .runs = 20,
+	     .seconds = 2000,
 	     .what = "the same where they overtake one another")

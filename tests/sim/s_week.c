@@ -23,7 +23,6 @@ static bool count(void *arg, u8 *frame, u32 *len)
 
 static void idle(u64 span)
 {
-	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
 	struct stream_plan p = {
 		.level = VIA_RELIABLE_DELIVERY,
 		.messages = { 2, 0 },
@@ -37,10 +36,11 @@ static void idle(u64 span)
 	};
 	struct stream *s;
 
+	hosts_up(2);
 	heartbeats = beats = others = 0;
 	sim_config.max_steps = 0;
 	sim_wire.meddle = count;
-	s = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(b));
+	s = stream_begin(&p, 0, 0, 1);
 	stream_end(s);
 	sim_expect(sim_clock > span, "");
 	/* One a second, of both hosts by turns, and as many answers. */
@@ -51,8 +51,7 @@ static void idle(u64 span)
 	sim_expect(others < 15, "(%llu)", others);
 	stream_figure("%llu hours of silence: %llu heartbeats, %llu answers, %llu other frames",
 		      span / (3600 * SEC), heartbeats, beats, others);
-	sim_nic_down(a);
-	sim_nic_down(b);
+	hosts_down();
 }
 
 static void day(void)

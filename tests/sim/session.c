@@ -178,7 +178,7 @@ static void run_end(void *arg)
 	u32 stride = e->stream->stride;
 	int ret;
 
-	ret = prog_open(&e->nic, e->node, PAGE_SIZE +
+	ret = prog_open(&e->nic, host_node(e->host), PAGE_SIZE +
 			(3 * p->slots + p->depth) * stride);
 	sim_expect(!ret, "(%s, %d)", e->name, ret);
 	prog_buffer(&e->nic, PAGE_SIZE);
@@ -204,8 +204,7 @@ static void run_end(void *arg)
 }
 
 struct stream *stream_begin(const struct stream_plan *plan, u32 index,
-			    const char *client_node, const char *server_node,
-			    const u8 *server_mac)
+			    u32 client, u32 server)
 {
 	struct stream *s = calloc(1, sizeof(*s));
 	u32 i;
@@ -222,8 +221,8 @@ struct stream *stream_begin(const struct stream_plan *plan, u32 index,
 		e->stream = s;
 		e->peer = &s->end[!i];
 		e->client = !i;
-		e->node = i ? server_node : client_node;
-		memcpy(e->server, server_mac, ETH_ALEN);
+		e->host = i ? server : client;
+		memcpy(e->server, host_mac(server), ETH_ALEN);
 		snprintf(e->name, sizeof(e->name), "%s%u",
 			 i ? "server" : "client", index);
 		e->proc = sim_proc_new(e->name, 0);
@@ -232,14 +231,21 @@ struct stream *stream_begin(const struct stream_plan *plan, u32 index,
 	return s;
 }
 
+struct stream *stream_between(const struct stream_plan *plan, u32 index)
+{
+	u32 client = sim_dice(2);
+
+	return stream_begin(plan, index, client, !client);
+}
+
 bool stream_done(const struct stream *s)
 {
 	return s->end[0].ended && s->end[1].ended;
 }
 
-void stream_kill(struct stream *s, const char *node)
+void stream_kill(struct stream *s, u32 host)
 {
-	struct stream_end *e = &s->end[!strcmp(s->end[1].node, node)];
+	struct stream_end *e = &s->end[s->end[1].host == host];
 
 	s->plan.may_break = true;
 	e->killed = true;

@@ -397,6 +397,21 @@ void stream_transfer(struct stream_end *e)
 	e->finished = !e->lost;
 }
 
+struct stream_plan stream_bulk(u32 messages, u32 bytes)
+{
+	return (struct stream_plan) {
+		.level = VIA_RELIABLE_DELIVERY,
+		.messages = { messages, 0 },
+		.sessions = 1,
+		.most = bytes,
+		.depth = 32,
+		.slots = 16,
+		.same = true,
+		.plain = true,
+		.patience = 45 * SEC,
+	};
+}
+
 void stream_draw(struct stream_plan *p, u32 level)
 {
 	static const u32 levels[] = { VIA_UNRELIABLE, VIA_RELIABLE_DELIVERY,

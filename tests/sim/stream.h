@@ -61,7 +61,7 @@ struct stream_end {
 	struct stream_end *peer;
 	bool client;
 	char name[24];
-	const char *node;
+	u32 host;
 	u8 server[ETH_ALEN];		/* the server's address */
 	struct sim_proc *proc;
 	struct prog_nic nic;
@@ -99,15 +99,18 @@ struct stream {
 	struct stream_end end[2];	/* client, server */
 };
 
-/* Threads begin; the server's NIC is @server. */
+/* Threads begin, on these hosts. */
 struct stream *stream_begin(const struct stream_plan *plan, u32 index,
-			    const char *client_node, const char *server_node,
-			    const u8 *server_mac);
+			    u32 client, u32 server);
 bool stream_done(const struct stream *s);
 /* The host of one end dies: its process is killed, what it has is lost. */
-void stream_kill(struct stream *s, const char *node);
+void stream_kill(struct stream *s, u32 host);
 /* Until both ends have ended; then @s is gone. */
 void stream_end(struct stream *s);
+/* The same in either direction, by the dice. */
+struct stream *stream_between(const struct stream_plan *plan, u32 index);
+/* So many messages of one size from a client, which sends them and no more. */
+struct stream_plan stream_bulk(u32 messages, u32 bytes);
 /* A plan with sizes, numbers and limits drawn; level by the dice if 0. */
 void stream_draw(struct stream_plan *plan, u32 level);
 
