@@ -682,29 +682,3 @@ u64 prog_counter(struct prog_nic *n, const char *name)
 			return s[i].value;
 	sim_fail("no counter %s", name);
 }
-
-void prog_pair_run(struct prog_pair *pair, bool wire, void (*sender)(void *),
-		   void (*receiver)(void *))
-{
-	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
-	static const u8 mac[] = { 0x52, 0x54, 0, 0, 1, 2 };
-	struct sim_nic *nic[2] = {};
-	struct sim_proc *p[2];
-	u32 i;
-
-	pair->peer = wire ? mac : own;
-	for (i = 0; i < 2; i++) {
-		pair->node[i] = !wire ? "via_lo" : i ? "via_b" : "via_a";
-		if (wire)
-			nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-	}
-	for (i = 0; i < 2; i++) {
-		p[i] = sim_proc_new(i ? "receiver" : "sender", 1000 + i);
-		sim_thread(p[i], i ? "receiver" : "sender",
-			   i ? receiver : sender, NULL);
-	}
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
-	for (i = 0; wire && i < 2; i++)
-		sim_nic_down(nic[i]);
-}

@@ -160,14 +160,4 @@ int prog_event(struct prog_nic *n, struct via_event *ev);
 #define MS		1000000ull
 #define SEC		1000000000ull
 
-/* A sender and a receiver, each on a host or both on the loopback. */
-struct prog_pair {
-	const char *node[2];		/* the sender's, the receiver's */
-	const u8 *peer;			/* address of the receiver's NIC */
-};
-
-/* Fills @p in, runs them as processes of their own, and waits for both. */
-void prog_pair_run(struct prog_pair *p, bool wire, void (*sender)(void *),
-		   void (*receiver)(void *));
-
 #endif

@@ -11,7 +11,6 @@
 
 static struct {
 	u32 n, level, seed, bytes;
-	struct prog_pair pair;
 	bool over;
 } w;
 
@@ -27,18 +26,11 @@ static void sender(void *arg)
 	struct prog_vi v;
 	char *out;
 	u32 i;
-	int ret;
 
-	sim_expect(!prog_open(&n, w.pair.node[0], 4096 + MOST * LONG),
-		   "no NIC");
+	prog_open_vi(&n, &v, host_node(0), 4096 + MOST * LONG, w.level);
 	prog_buffer(&n, 4096);
 	out = prog_buffer(&n, w.n * w.bytes);
-	sim_expect(!prog_vi(&v, &n, w.level, 0, 0), "no VI");
-	do {
-		sim_sleep(MS);
-		ret = prog_request(&v, w.pair.peer, "burst", 5 * SEC);
-	} while (ret == VIA_R_NO_MATCH);
-	sim_expect(!ret, "(%d)", ret);
+	prog_connect(&v, host_mac(1), "burst", 5 * SEC);
 	v.halves = sim_dice(2);
 	for (i = 0; i < w.n; i++) {
 		prog_fill(out + i * w.bytes, bytes_of(i), w.seed, i);
@@ -47,14 +39,11 @@ static void sender(void *arg)
 	}
 	prog_ring(&v, false);
 	for (i = 0; i < w.n; i++) {
-		ret = prog_wait(&v, false, 60 * SEC, &d);
-		sim_expect(!ret && !(d.status & VIA_ST_ERROR_MASK),
-			   "send %u: %d, status %#x", i, ret, d.status);
+		d = prog_good(&v, false, 60 * SEC);
 		sim_expect(d.length == bytes_of(i), "send %u of %u bytes: %u",
 			   i, bytes_of(i), d.length);
 	}
-	while (!READ_ONCE(w.over))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(w.over), MS);
 	prog_close(&n);
 }
 
@@ -65,21 +54,15 @@ static void receiver(void *arg)
 	struct prog_vi v;
 	char *in;
 	u32 i;
-	int ret;
 
-	sim_expect(!prog_open(&n, w.pair.node[1], 4096 + MOST * LONG),
-		   "no NIC");
+	prog_open_vi(&n, &v, host_node(1), 4096 + MOST * LONG, w.level);
 	prog_buffer(&n, 4096);
 	in = prog_buffer(&n, w.n * w.bytes);
-	sim_expect(!prog_vi(&v, &n, w.level, 0, 0), "no VI");
 	for (i = 0; i < w.n; i++)
 		prog_post_recv(&v, in + i * w.bytes, w.bytes);
-	ret = prog_accept(&v, "burst", 10 * SEC);
-	sim_expect(!ret, "(%d)", ret);
+	prog_connect(&v, NULL, "burst", 10 * SEC);
 	for (i = 0; i < w.n; i++) {
-		ret = prog_wait(&v, true, 60 * SEC, &d);
-		sim_expect(!ret && !(d.status & VIA_ST_ERROR_MASK),
-			   "receive %u: %d, status %#x", i, ret, d.status);
+		d = prog_good(&v, true, 60 * SEC);
 		sim_expect(d.length == bytes_of(i) &&
 			   prog_filled(in + i * w.bytes, d.length, w.seed, i),
 			   "message %u of %u bytes, not %u", i, d.length,
@@ -93,17 +76,18 @@ static void receiver(void *arg)
 static void burst(void)
 {
 	static const u32 losses[] = { 0, 50, 300 };
-	bool wire = sim_dice(4);
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 200 * SEC;
 	w.n = 1 + sim_dice(MOST);
 	w.bytes = sim_dice(2) ? SHORT : LONG;
 	w.seed = sim_dice(w.bytes);
-	w.level = sim_dice(2) ? VIA_RELIABLE_DELIVERY : VIA_RELIABLE_RECEPTION;
+	w.level = prog_reliable();
 	sim_wire.loss = losses[sim_dice(3)];
-	prog_pair_run(&w.pair, wire, sender, receiver);
+	hosts_up(sim_dice(4) ? 2 : 0);
+	host_run(0, "sender", sender, NULL);
+	host_run(1, "receiver", receiver, NULL);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "burst", .run = burst, .runs = 40, .max_vi = 4,
+	     .seconds = 200, SIM_STATE(w),
 	     .what = "more sends at once than may be in flight")

@@ -15,7 +15,6 @@
 static struct {
 	struct prog_nic n;
 	struct prog_vi v;
-	struct prog_pair pair;
 	char *out;
 	u32 threads, rounds, round, posted, ended;
 	u64 spread;
@@ -41,8 +40,7 @@ static void one(void)
 		for (looks = 0; looks < LOOKS && !is_done(after); looks++)
 			;
 	}
-	while (w.locked)
-		sim_sleep(100);
+	sim_await(!w.locked, 100);
 	w.locked = true;
 	number = w.v.q[0].tail;
 	prog_put(&w.v, false, VIA_CTL_OP_SENDRECV, w.out, BYTES, w.n.handle, 0,
@@ -61,8 +59,7 @@ static void posts(void *arg)
 	u32 i;
 
 	for (i = 0; i < w.rounds; i++) {
-		while (READ_ONCE(w.round) != i)
-			sim_sleep(1000);
+		sim_await(READ_ONCE(w.round) == i, 1000);
 		one();
 		if (++w.posted < w.threads)
 			continue;
@@ -79,21 +76,14 @@ static void posts(void *arg)
 static void sender(void *arg)
 {
 	u32 i;
-	int ret;
 
-	sim_expect(!prog_open(&w.n, w.pair.node[0], 16 << 10), "no NIC");
+	prog_open_vi(&w.n, &w.v, host_node(0), 16 << 10, w.level);
 	prog_buffer(&w.n, 4096);
 	w.out = prog_buffer(&w.n, BYTES);
-	sim_expect(!prog_vi(&w.v, &w.n, w.level, 0, 0), "no VI");
-	do {
-		sim_sleep(MS);
-		ret = prog_request(&w.v, w.pair.peer, "post", 5 * SEC);
-	} while (ret == VIA_R_NO_MATCH);
-	sim_expect(!ret, "(%d)", ret);
+	prog_connect(&w.v, host_mac(1), "post", 5 * SEC);
 	for (i = 0; i < w.threads; i++)
 		sim_thread(current->proc, "posts", posts, NULL);
-	while (!READ_ONCE(w.over))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(w.over), MS);
 	prog_close(&w.n);
 }
 
@@ -102,41 +92,36 @@ static void receiver(void *arg)
 	struct prog_nic n;
 	struct prog_vi v;
 	u32 i;
-	int ret;
 
-	sim_expect(!prog_open(&n, w.pair.node[1], 16 << 10), "no NIC");
+	prog_open_vi(&n, &v, host_node(1), 16 << 10, w.level);
 	prog_buffer(&n, 4096);
 	arg = prog_buffer(&n, BYTES);
-	sim_expect(!prog_vi(&v, &n, w.level, 0, 0), "no VI");
 	for (i = 0; i < w.threads * w.rounds; i++)
 		prog_post_recv(&v, arg, BYTES);
-	ret = prog_accept(&v, "post", 10 * SEC);
-	sim_expect(!ret, "(%d)", ret);
-	while (!READ_ONCE(w.over))
-		sim_sleep(MS);
+	prog_connect(&v, NULL, "post", 10 * SEC);
+	sim_await(READ_ONCE(w.over), MS);
 	prog_close(&n);
 }
 
 static void post(void)
 {
-	static const u32 levels[] = { VIA_UNRELIABLE, VIA_RELIABLE_DELIVERY,
-				      VIA_RELIABLE_RECEPTION };
 	static const u32 spreads[] = { 500, 2000, 5000, 60000 };
-	bool wire = sim_dice(8);
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 100 * SEC;
 	w.threads = 2 + sim_dice(THREADS - 1);
 	w.rounds = 1 + sim_dice(ROUNDS);
-	w.level = levels[sim_dice(3)];
+	w.level = prog_level();
 	w.spread = spreads[sim_dice(4)];
 	/* Sends wait for acknowledgements, and these for a moment. */
 	if (sim_dice(4))
 		sim_param_set("window", 1 + sim_dice(3));
 	if (sim_dice(4))
 		sim_wire.delay_ns = 100 + sim_dice(1000);
-	prog_pair_run(&w.pair, wire, sender, receiver);
+	hosts_up(sim_dice(8) ? 2 : 0);
+	host_run(0, "sender", sender, NULL);
+	host_run(1, "receiver", receiver, NULL);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "post", .run = post, .runs = 200, .max_vi = 4,
+	     .seconds = 100, SIM_STATE(w),
 	     .what = "threads post a send each to one VI, then nothing")
