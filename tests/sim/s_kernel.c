@@ -31,7 +31,7 @@ struct ring {
 };
 
 struct side {
-	const char *node;
+	u32 host;
 	bool server;
 	struct via_file *f;
 	struct via_vi *vi;
@@ -56,7 +56,6 @@ struct side {
 };
 
 static struct side side[2];		/* the server, the client */
-static const u8 *server_mac;
 static u32 running;			/* threads of the scenario */
 static bool crowded;			/* more than one message under way */
 static u32 refusals;			/* of the first requests */
@@ -144,14 +143,14 @@ static void complete(struct via_vi *vi, bool recv,
 			   !!(control & VIA_CTL_KERNEL_SOLICITED) &&
 			   done->invalidate ==
 			   !!(control & VIA_CTL_KERNEL_INVALIDATE),
-			   "%s: message %u: status %#x, %u, %d, %d", s->node,
+			   "host %u: message %u: status %#x, %u, %d, %d", s->host,
 			   done->index, done->status, done->immediate,
 			   done->solicited, done->invalidate);
 		sim_expect(done->length == bytes_of(done->index) &&
 			   prog_filled(s->in[done->index % DEPTH], done->length,
 				       !s->server, done->index),
-			   "%s: message %u: status %#x, %u bytes, %d",
-			   s->node, done->index, done->status, done->length,
+			   "host %u: message %u: status %#x, %u bytes, %d",
+			   s->host, done->index, done->status, done->length,
 			   *(int *)(s->in[done->index % DEPTH] + 4));
 	}
 	r->done++;
@@ -240,9 +239,10 @@ static void begin(struct side *s)
 	struct via_vi *more;
 	u32 i;
 
-	s->f = via_kernel_open(&init_net, s->node, 0, &hooks, &limits, s);
+	s->f = via_kernel_open(&init_net, host_node(s->host), 0, &hooks, &limits,
+			       s);
 	sim_expect(!IS_ERR(s->f), "(%ld)", PTR_ERR(s->f));
-	sim_expect(!via_kernel_ptag_make(s->f, &s->ptag), "");
+	sim_ok(via_kernel_ptag_make(s->f, &s->ptag));
 	s->mem = via_kernel_mem_make(s->f, s->ptag, PAGES);
 	sim_expect(!IS_ERR(s->mem), "");
 	sim_expect(IS_ERR(via_kernel_mem_make(s->f, s->ptag, PAGES + 1)),
@@ -275,8 +275,7 @@ static void stop_posting(struct side *s)
 	WRITE_ONCE(s->ending, true);
 	/* Pairs with the atomic of settle(). */
 	smp_mb();
-	while (atomic_read(&s->calls))
-		sim_pause(10000);
+	sim_await(!atomic_read(&s->calls), 10000);
 }
 
 /* What settle() posts beside the end or behind it may stay posted. */
@@ -296,7 +295,7 @@ static void end(struct side *s)
 		   "not all was flushed");
 	if (s->mem)
 		via_kernel_mem_free(s->mem);
-	sim_expect(!via_kernel_ptag_unmake(s->f, s->ptag), "");
+	sim_ok(via_kernel_ptag_unmake(s->f, s->ptag));
 	if (s->server)
 		via_kernel_unlisten(&s->port.listener);
 	via_kernel_close(s->f);
@@ -333,9 +332,8 @@ static bool is_up(struct side *s)
 
 static bool awaits(struct side *s)
 {
-	while (!READ_ONCE(s->port.asked) && !READ_ONCE(s->gone) &&
-	       !READ_ONCE(side[1].over))
-		sim_pause(100000);
+	sim_await(READ_ONCE(s->port.asked) || READ_ONCE(s->gone) ||
+		  READ_ONCE(side[1].over), 100000);
 	return s->port.asked && !s->gone;
 }
 
@@ -379,14 +377,13 @@ static void serve(void *arg)
 	span.len += 3 * PAGE_SIZE;
 	sim_expect(via_kernel_mem_on(s->mem, &span) == -EINVAL, "");
 	span = span_of(s, 7);
-	sim_expect(!via_kernel_mem_on(s->mem, &span), "");
+	sim_ok(via_kernel_mem_on(s->mem, &span));
 	sim_expect(via_kernel_mem_on(s->mem, &span) == -EBUSY, "");
 	s->handle = span.handle;
 	WRITE_ONCE(s->ready, true);
 	answers(s);
 	sim_expect(!s->reply_len, "the server has a reply");
-	while (!READ_ONCE(side[1].over) || is_up(s))
-		sim_pause(100000);
+	sim_await(READ_ONCE(side[1].over) && !is_up(s), 100000);
 	end(s);
 	running--;
 }
@@ -394,20 +391,17 @@ static void serve(void *arg)
 static bool connect(struct side *s)
 {
 	struct via_net_addr local = { .disc_len = 3, .disc = "me" };
-	struct via_net_addr remote = { .disc_len = sizeof(PORT) };
+	struct via_net_addr remote;
 	u32 moves;
 
-	memcpy(remote.disc, PORT, sizeof(PORT));
-	remote.host_len = ETH_ALEN;
-	memcpy(remote.host, server_mac, ETH_ALEN);
-	while (!READ_ONCE(side[0].ready))
-		sim_pause(100000);
+	prog_addr(&remote, host_mac(side[0].host), PORT);
+	remote.disc_len = sizeof(PORT);
+	sim_await(READ_ONCE(side[0].ready), 100000);
 	moves = s->moves;
 	if (via_kernel_connect(s->vi, &local, &remote, 5 * SEC))
 		return false;
 	/* To Pending, and from there. */
-	while (smp_load_acquire(&s->moves) < moves + 2)
-		sim_pause(100000);
+	sim_await(smp_load_acquire(&s->moves) >= moves + 2, 100000);
 	return !s->verdict;
 }
 
@@ -443,8 +437,7 @@ static enum via_status rdma(struct side *s, u16 op, void *p, u32 handle)
 
 	post(s, false, &e);
 	via_kernel_ring(s->vi, false);
-	while (READ_ONCE(s->q[0].done) == n)
-		sim_pause(10000);
+	sim_await(READ_ONCE(s->q[0].done) != n, 10000);
 	return s->q[0].last & VIA_ST_ERROR_MASK;
 }
 
@@ -454,15 +447,14 @@ static void talk(struct side *s, u32 until)
 	u32 i, ahead = crowded ? DEPTH - 1 : 1;
 
 	for (i = s->got; i < until; i++) {
-		while (i - READ_ONCE(s->got) >= ahead && !READ_ONCE(s->over))
-			sim_pause(10000);
+		sim_await(i - READ_ONCE(s->got) < ahead || READ_ONCE(s->over),
+			  10000);
 		if (READ_ONCE(s->over))
 			return;
 		post_send(s, i);
 		via_kernel_ring(s->vi, false);
 	}
-	while (READ_ONCE(s->got) < until && !READ_ONCE(s->over))
-		sim_pause(10000);
+	sim_await(READ_ONCE(s->got) >= until || READ_ONCE(s->over), 10000);
 }
 
 static void client(void *arg)
@@ -491,15 +483,14 @@ static void client(void *arg)
 
 		sim_expect(!via_kernel_mem_off(side[0].mem, span.handle) &&
 			   via_kernel_mem_off(side[0].mem, side[0].handle), "");
-		sim_expect(!via_kernel_mem_on(side[0].mem, &span), "");
+		sim_ok(via_kernel_mem_on(side[0].mem, &span));
 		sim_expect(!rdma(s, VIA_CTL_OP_RDMAREAD, in, span.handle), "");
 	}
 	if (sim_dice(2))
 		sim_expect(rdma(s, VIA_CTL_OP_RDMAREAD, in, side[0].handle), "");
 	else
 		via_kernel_disconnect(s->vi);
-	while (!READ_ONCE(s->over))
-		sim_pause(100000);
+	sim_await(READ_ONCE(s->over), 100000);
 	end(s);
 	kfree(out);
 	kfree(in);
@@ -508,7 +499,6 @@ static void client(void *arg)
 
 static void fresh(void)
 {
-	sim_config.max_time = sim_clock + 200 * SEC;
 	memset(side, 0, sizeof(side));
 	running = 0;
 }
@@ -519,13 +509,14 @@ static void start(const char *name, void (*fn)(void *arg), void *arg)
 	sim_kthread(name, fn, arg);
 }
 
-static void both(void (*other)(void *), const char *a, const char *b)
+/* On these hosts. */
+static void both(void (*other)(void *), u32 server, u32 asker)
 {
 	u32 i;
 
 	side[0].server = true;
-	side[0].node = a;
-	side[1].node = b;
+	side[0].host = server;
+	side[1].host = asker;
 	refusals = other == client ? sim_dice(REFUSALS + 1) : 0;
 	for (i = 0; i <= REFUSALS; i++)
 		reply_bytes[i] = sim_dice(3) ? sim_dice(VIA_KERNEL_REPLY + 1) :
@@ -533,42 +524,30 @@ static void both(void (*other)(void *), const char *a, const char *b)
 	crowded = sim_dice(2);
 	start("server", serve, &side[0]);
 	start("client", other, &side[1]);
-	while (READ_ONCE(running))
-		sim_pause(MS);
+	sim_await(!READ_ONCE(running), MS);
 }
 
 static void pair(void)
 {
 	static const u32 losses[] = { 0, 0, 100, 500 };
-	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
 
+	hosts_up(2);
 	fresh();
 	sim_wire.loss = losses[sim_dice(4)];
-	server_mac = sim_nic_mac(a);
-	both(client, "via_a", "via_b");
-	sim_nic_down(a);
-	sim_nic_down(b);
+	both(client, 0, 1);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "kernel-pair", .run = pair, .runs = 40,
-	     .max_vi = 16,
+SIM_SCENARIO(.name = "kernel-pair", .run = pair, .runs = 40, .max_vi = 16,
+	     .seconds = 200,
 	     .what = "two consumers in the kernel: listener, messages, RDMA, memory on and off")
 
 /* On the loopback, or on a NIC that could reach others. */
 static void within(void (*other)(void *))
 {
-	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
-	struct sim_nic *a;
-
-	server_mac = own;
-	if (sim_dice(2)) {
-		both(other, "via_lo", "via_lo");
-		return;
-	}
-	a = sim_nic_up("a", 1);
-	server_mac = sim_nic_mac(a);
-	both(other, "via_a", "via_a");
-	sim_nic_down(a);
+	hosts_up(sim_dice(2));
+	both(other, 0, 0);
+	hosts_down();
 }
 
 static void loopback(void)
@@ -577,8 +556,8 @@ static void loopback(void)
 	within(client);
 }
 
-SIM_SCENARIO(.name = "kernel-loop", .run = loopback, .runs = 20,
-	     .max_vi = 16,
+SIM_SCENARIO(.name = "kernel-loop", .run = loopback, .runs = 20, .max_vi = 16,
+	     .seconds = 200,
 	     .what = "two consumers in the kernel of one host")
 
 /* Until the connection ends, whatever ends it. */
@@ -595,8 +574,6 @@ static void client_for_ever(void *arg)
 	WRITE_ONCE(side[1].over, true);
 	running--;
 }
-
-static struct sim_nic *nics[2];
 
 /* How a connection may end, and what both ends hear of it. */
 enum end {
@@ -668,11 +645,10 @@ static void client_at_fault(void *arg)
 	else if (how == NO_RECEIVE)
 		talk(s, DEPTH + 2);
 	else if (how == PULLED)
-		sim_nic_down(nics[0]);
+		host_down(0);
 	else
 		offend(s, buf);
-	while (!READ_ONCE(s->over) || !READ_ONCE(side[0].over))
-		sim_pause(100000);
+	sim_await(READ_ONCE(s->over) && READ_ONCE(side[0].over), 100000);
 	/* A RESET does not say why: DISCONNECT was lost, and a frame came after it. */
 	if (!sim_wire.loss || side[0].fault != VIA_KERNEL_FAULT_LOST)
 		sim_expect(side[0].fault == faults[how].server,
@@ -695,18 +671,14 @@ static void faults_pair(void)
 	fresh();
 	how = sim_dice(ENDS);
 	side[0].dry = how == NO_RECEIVE;
-	nics[0] = sim_nic_up("a", 1);
-	nics[1] = sim_nic_up("b", 2);
+	hosts_up(2);
 	sim_wire.loss = sim_dice(2) * 300;
-	server_mac = sim_nic_mac(nics[0]);
-	both(client_at_fault, "via_a", "via_b");
-	if (how != PULLED)
-		sim_nic_down(nics[0]);
-	sim_nic_down(nics[1]);
+	both(client_at_fault, 0, 1);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "kernel-faults", .run = faults_pair,
-	     .runs = 80, .max_vi = 16,
+SIM_SCENARIO(.name = "kernel-faults", .run = faults_pair, .runs = 80,
+	     .max_vi = 16, .seconds = 200,
 	     .what = "why connections of consumers in the kernel have ended")
 
 static void faults_loop(void)
@@ -717,30 +689,27 @@ static void faults_loop(void)
 	within(client_at_fault);
 }
 
-SIM_SCENARIO(.name = "kernel-faults-loop",
-	     .run = faults_loop, .runs = 200, .max_vi = 16,
+SIM_SCENARIO(.name = "kernel-faults-loop", .run = faults_loop, .runs = 200,
+	     .max_vi = 16, .seconds = 200,
 	     .what = "the same within one host")
 
 static void pull(void *arg)
 {
-	while (!READ_ONCE(side[0].ready) || !READ_ONCE(side[1].ready))
-		sim_pause(100000);
+	sim_await(READ_ONCE(side[0].ready) && READ_ONCE(side[1].ready), 100000);
 	sim_pause(sim_dice(20) * (sim_dice(2) ? MS : 10000));
-	sim_nic_down(nics[0]);
+	host_down(0);
 	running--;
 }
 
 static void pulled(void)
 {
 	fresh();
-	nics[0] = sim_nic_up("a", 1);
-	nics[1] = sim_nic_up("b", 2);
-	server_mac = sim_nic_mac(nics[1]);
+	hosts_up(2);
 	start("pull", pull, NULL);
-	both(client_for_ever, "via_b", "via_a");
-	sim_nic_down(nics[1]);
+	both(client_for_ever, 1, 0);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "kernel-gone", .run = pulled, .runs = 40,
-	     .max_vi = 16,
+SIM_SCENARIO(.name = "kernel-gone", .run = pulled, .runs = 40, .max_vi = 16,
+	     .seconds = 200,
 	     .what = "the NIC of a consumer in the kernel goes under load")

@@ -12,8 +12,7 @@
 static struct side {
 	struct via_file *f;
 	struct via_vi *vi;
-	const char *node;
-	const u8 *peer_mac;
+	u32 host, peer_host;
 	char own, peer;			/* discriminators */
 	u8 *buf[2];
 	u32 done[2];
@@ -69,19 +68,10 @@ static const struct via_kernel_ops hooks = {
 
 static void begin(struct side *s)
 {
-	static const struct via_kernel_limits limits = { .vis = 1 };
-	struct via_vi_attrs attrs = {
-		.reliability = VIA_RELIABLE_DELIVERY,
-		.max_transfer = VIA_KERNEL_TRANSFER,
-		.rights = VIA_RDMA_WRITE | VIA_RDMA_READ,
-	};
-
 	s->buf[0] = kzalloc(BYTES, GFP_KERNEL);
 	s->buf[1] = kzalloc(BYTES, GFP_KERNEL);
-	s->f = via_kernel_open(&init_net, s->node, 0, &hooks, &limits, NULL);
-	sim_expect(s->buf[0] && s->buf[1] && !IS_ERR(s->f), "");
-	s->vi = via_kernel_vi_make(s->f, &attrs, s);
-	sim_expect(!IS_ERR(s->vi), "");
+	sim_expect(s->buf[0] && s->buf[1], "");
+	s->vi = consumer_open(&s->f, host_node(s->host), &hooks, s);
 }
 
 /* Some attempts end before the peer is there. */
@@ -95,15 +85,14 @@ static void meet(struct side *s)
 	local.disc[1] = s->peer;
 	remote.disc[0] = s->peer;
 	remote.disc[1] = s->own;
-	memcpy(remote.host, s->peer_mac, ETH_ALEN);
+	memcpy(remote.host, host_mac(s->peer_host), ETH_ALEN);
 	sim_expect(via_kernel_connect_peer(s->vi, &local, &remote,
 					   VIA_FOREVER) ==
 		   VIA_R_INVALID_PARAMETER, "");
 	for (;;) {
 		WRITE_ONCE(s->failed, false);
 		ns = sim_dice(3) ? 10 * SEC : (1 + sim_dice(20)) * MS;
-		sim_expect(!via_kernel_connect_peer(s->vi, &local, &remote,
-						    ns), "");
+		sim_ok(via_kernel_connect_peer(s->vi, &local, &remote, ns));
 		while (!READ_ONCE(s->stands) && !READ_ONCE(s->failed)) {
 			sim_pause(MS);
 			via_kernel_expire(s->vi);
@@ -123,9 +112,8 @@ static void talk(struct side *s, u32 round)
 	meet(s);
 	via_kernel_post(s->vi, false, 1);
 	via_kernel_ring(s->vi, false);
-	while (smp_load_acquire(&s->done[0]) == n ||
-	       smp_load_acquire(&s->done[1]) == m)
-		sim_pause(100000);
+	sim_await(smp_load_acquire(&s->done[0]) != n &&
+		  smp_load_acquire(&s->done[1]) != m, 100000);
 	sim_expect(!(s->last[0].status & VIA_ST_ERROR_MASK) &&
 		   !(s->last[1].status & VIA_ST_ERROR_MASK), "%#x, %#x",
 		   s->last[0].status, s->last[1].status);
@@ -143,8 +131,7 @@ static void run(void *arg)
 		talk(s, i);
 		WRITE_ONCE(s->round, i);
 		/* Neither leaves before the other has had all. */
-		while (READ_ONCE(other->round) < i)
-			sim_pause(100000);
+		sim_await(READ_ONCE(other->round) >= i, 100000);
 		if (sim_dice(2))
 			via_kernel_disconnect(s->vi);
 		else
@@ -161,35 +148,22 @@ static void run(void *arg)
 	running--;
 }
 
-static void start(struct sim_nic *a, struct sim_nic *b, const char *node_b)
-{
-	memset(side, 0, sizeof(side));
-	side[0] = (struct side){ .node = "via_a", .own = 'a', .peer = 'b',
-				 .peer_mac = sim_nic_mac(b) };
-	side[1] = (struct side){ .node = node_b, .own = 'b', .peer = 'a',
-				 .peer_mac = sim_nic_mac(a) };
-	running = 2;
-	sim_kthread("one", run, &side[0]);
-	sim_kthread("two", run, &side[1]);
-	while (READ_ONCE(running))
-		sim_pause(MS);
-}
-
 static void peers(void)
 {
 	static const u32 losses[] = { 0, 0, 100, 300 };
-	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
+	u32 other = sim_dice(3) ? 1 : 0;
 
-	sim_config.max_time = sim_clock + 300 * SEC;
+	hosts_up(2);
 	sim_wire.loss = losses[sim_dice(4)];
-	if (sim_dice(3))
-		start(a, b, "via_b");
-	else
-		start(a, a, "via_a");
-	sim_nic_down(a);
-	sim_nic_down(b);
+	side[0] = (struct side){ .own = 'a', .peer = 'b', .peer_host = other };
+	side[1] = (struct side){ .own = 'b', .peer = 'a', .host = other };
+	running = 2;
+	sim_kthread("one", run, &side[0]);
+	sim_kthread("two", run, &side[1]);
+	sim_await(!READ_ONCE(running), MS);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "kernel-peers", .run = peers, .runs = 40,
-	     .max_vi = 16,
+SIM_SCENARIO(.name = "kernel-peers", .run = peers, .runs = 40, .max_vi = 16,
+	     .seconds = 300,
 	     .what = "two consumers in the kernel that look for each other")

@@ -5,8 +5,8 @@
  * that are not given.  Nothing is written, nothing is read, the connection ends
  * and the consumer hears why.
  */
+#include "consumer.h"
 #include "raw.h"
-#include "../../kernel/via_kapi.h"
 
 #define DISC	"kern-raw"
 #define PAGES	2
@@ -20,8 +20,7 @@ static struct raw_host r;
 static struct {
 	struct via_file *f;
 	struct via_vi *vi;
-	struct via_listener listener;
-	struct via_conn *asked;		/* with a reference */
+	struct consumer_port port;
 	struct via_kernel_mem *mem;
 	struct page *pages[PAGES];
 	u32 ptag, handle;
@@ -40,10 +39,6 @@ static void complete(struct via_vi *vi, bool recv,
 	sim_expect(false, "nothing is posted");
 }
 
-static void settle(struct via_vi *vi)
-{
-}
-
 static void moved(struct via_vi *vi, u32 from)
 {
 	if (from != VIA_STATE_CONNECTED)
@@ -52,24 +47,12 @@ static void moved(struct via_vi *vi, u32 from)
 	WRITE_ONCE(k.ended, true);
 }
 
-static void gone(struct via_file *f)
-{
-}
-
-static void asked(struct via_listener *l, struct via_conn *conn)
-{
-	if (k.asked)
-		return;
-	via_conn_get(conn);
-	WRITE_ONCE(k.asked, conn);
-}
-
 static const struct via_kernel_ops hooks = {
 	.load = load,
 	.complete = complete,
-	.settle = settle,
+	.settle = consumer_settle,
 	.moved = moved,
-	.gone = gone,
+	.gone = consumer_gone,
 };
 
 /* Accepts whatever is asked. */
@@ -78,10 +61,10 @@ static void serve(void *arg)
 	struct via_conn *conn;
 
 	while (!READ_ONCE(k.stop)) {
-		conn = READ_ONCE(k.asked);
+		conn = READ_ONCE(k.port.asked);
 		if (conn) {
 			via_kernel_accept(k.vi, conn, NULL, 0);
-			WRITE_ONCE(k.asked, NULL);
+			WRITE_ONCE(k.port.asked, NULL);
 			via_conn_put(conn);
 		}
 		sim_pause(100000);
@@ -130,7 +113,7 @@ static void turn_on(u32 rights)
 
 	/* A region of one page and a bit has no more than it needs. */
 	span.npages = 1 + (100 + BYTES - 1) / PAGE_SIZE;
-	sim_expect(!via_kernel_mem_on(k.mem, &span), "");
+	sim_ok(via_kernel_mem_on(k.mem, &span));
 	k.handle = span.handle;
 }
 
@@ -148,14 +131,12 @@ static void connected(void)
 	sim_expect(!IS_ERR(vi), "(%ld)", PTR_ERR(vi));
 	k.ended = false;
 	/* A request that comes before the server is done with the last one is lost. */
-	while (READ_ONCE(k.asked))
-		sim_pause(100000);
+	sim_await(!READ_ONCE(k.port.asked), 100000);
 	WRITE_ONCE(k.vi, vi);
 	r.level = VIA_RELIABLE_DELIVERY;
 	raw_forget(&r);
 	sim_expect(raw_connect(&r, DISC, true), "");
-	while (READ_ONCE(k.vi->state) != VIA_STATE_CONNECTED)
-		sim_pause(100000);
+	sim_await(READ_ONCE(k.vi->state) == VIA_STATE_CONNECTED, 100000);
 	raw_forget(&r);
 }
 
@@ -255,8 +236,7 @@ static void refused(bool read)
 	sim_expect(be32_to_cpu(raw_end_of(f)->reason) ==
 		   (read ? VIA_WIRE_R_READ : VIA_WIRE_R_RDMA), "(%u)",
 		   be32_to_cpu(raw_end_of(f)->reason));
-	while (!READ_ONCE(k.ended))
-		sim_pause(100000);
+	sim_await(READ_ONCE(k.ended), 100000);
 	sim_expect(k.fault == VIA_KERNEL_FAULT_LOCAL_ACCESS, "(%u)", k.fault);
 	sim_expect(untouched(0), "bytes were written");
 }
@@ -281,15 +261,13 @@ static void one_round(void)
 static void guesses(void)
 {
 	const struct via_kernel_limits limits = { .vis = 1, .pages = PAGES };
-	struct sim_nic *nic = sim_nic_up("a", 1);
 	u32 i;
 
-	sim_config.max_time = sim_clock + 200 * SEC;
-	memset(&k, 0, sizeof(k));
-	raw_begin(&r, nic, 1);
+	hosts_up(1);
+	raw_begin(&r, host_nic(0), 1);
 	k.f = via_kernel_open(&init_net, "via_a", 0, &hooks, &limits, &k);
 	sim_expect(!IS_ERR(k.f), "");
-	sim_expect(!via_kernel_ptag_make(k.f, &k.ptag), "");
+	sim_ok(via_kernel_ptag_make(k.f, &k.ptag));
 	k.mem = via_kernel_mem_make(k.f, k.ptag, PAGES);
 	sim_expect(!IS_ERR(k.mem), "");
 	for (i = 0; i < PAGES; i++) {
@@ -298,27 +276,24 @@ static void guesses(void)
 	}
 	fill_pages();
 	turn_on(VIA_RDMA_WRITE | VIA_RDMA_READ);
-	memcpy(k.listener.disc, DISC, VIA_LISTEN_BYTES);
-	k.listener.asked = asked;
-	sim_expect(!via_kernel_listen(k.f, &k.listener), "");
+	consumer_listen(&k.port, k.f, DISC);
 	sim_kthread("server", serve, NULL);
 	for (i = 0; i < ROUNDS; i++)
 		one_round();
 	WRITE_ONCE(k.stop, true);
-	while (!READ_ONCE(k.stopped))
-		sim_pause(100000);
-	via_kernel_unlisten(&k.listener);
+	sim_await(READ_ONCE(k.stopped), 100000);
+	via_kernel_unlisten(&k.port.listener);
 	via_kernel_mem_free(k.mem);
-	sim_expect(!via_kernel_ptag_unmake(k.f, k.ptag), "");
+	sim_ok(via_kernel_ptag_unmake(k.f, k.ptag));
 	via_kernel_close(k.f);
-	if (k.asked)
-		via_conn_put(k.asked);
+	if (k.port.asked)
+		via_conn_put(k.port.asked);
 	for (i = 0; i < PAGES; i++)
 		__free_page(k.pages[i]);
 	raw_end(&r);
-	sim_nic_down(nic);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "kernel-raw", .run = guesses, .runs = 200,
-	     .max_vi = 16,
+SIM_SCENARIO(.name = "kernel-raw", .run = guesses, .runs = 200, .max_vi = 16,
+	     .seconds = 200, SIM_STATE(k),
 	     .what = "RDMA with guessed handles and bounds to memory of a consumer in the kernel")

@@ -14,7 +14,6 @@
 static struct raw_host r;
 
 static struct {
-	struct sim_nic *nic;
 	struct via_file *f;
 	struct via_vi *vi;
 	struct consumer_port port;
@@ -58,32 +57,19 @@ static const struct via_kernel_ops hooks = {
 
 static void serve(void *arg)
 {
-	static const struct via_kernel_limits limits = { .vis = 1 };
-	struct via_vi_attrs attrs = {
-		.reliability = VIA_RELIABLE_DELIVERY,
-		.max_transfer = 32768,
-		.rights = VIA_RDMA_WRITE | VIA_RDMA_READ,
-	};
-
 	s.in = kmalloc(BYTES, GFP_KERNEL);
 	s.out = kzalloc(BYTES, GFP_KERNEL);
-	s.f = via_kernel_open(&init_net, "via_a", 0, &hooks, &limits, NULL);
-	sim_expect(s.in && s.out && !IS_ERR(s.f), "");
-	s.vi = via_kernel_vi_make(s.f, &attrs, NULL);
-	sim_expect(!IS_ERR(s.vi), "");
+	sim_expect(s.in && s.out, "");
+	s.vi = consumer_open(&s.f, "via_a", &hooks, NULL);
 	s.posted[1] = 4;
 	via_kernel_post(s.vi, true, 4);
 	consumer_listen(&s.port, s.f, PORT);
 	WRITE_ONCE(s.ready, true);
 	consumer_await(&s.port);
-	sim_expect(!via_kernel_accept(s.vi, s.port.asked, NULL, 0), "");
-	while (!READ_ONCE(s.ends))
-		sim_pause(100000);
-	via_kernel_unlisten(&s.port.listener);
-	via_kernel_vi_destroy(s.vi);
+	sim_ok(via_kernel_accept(s.vi, s.port.asked, NULL, 0));
+	sim_await(READ_ONCE(s.ends), 100000);
+	consumer_close(s.f, s.vi, &s.port);
 	sim_expect(s.done[0] == s.posted[0] && s.done[1] == s.posted[1], "");
-	via_kernel_close(s.f);
-	via_conn_put(s.port.asked);
 	kfree(s.in);
 	kfree(s.out);
 	s.f = NULL;
@@ -116,8 +102,7 @@ static void leaves(u16 control, u16 notes)
 	}
 	r.ack++;
 	raw_send_ack(&r, 0);
-	while (READ_ONCE(s.done[0]) != s.posted[0])
-		sim_pause(100000);
+	sim_await(READ_ONCE(s.done[0]) == s.posted[0], 100000);
 	sim_expect(!(s.last[0].status & VIA_ST_ERROR_MASK), "");
 }
 
@@ -138,8 +123,7 @@ static void taken(u16 notes)
 	u32 n = s.done[1];
 
 	comes(notes);
-	while (READ_ONCE(s.done[1]) == n && !READ_ONCE(s.over))
-		sim_pause(100000);
+	sim_await(READ_ONCE(s.done[1]) != n || READ_ONCE(s.over), 100000);
 	sim_expect(!s.over && s.last[1].status == VIA_ST_OP_RECEIVE &&
 		   s.last[1].length == BYTES &&
 		   s.last[1].solicited == !!(notes & VIA_WIRE_N_SOLICITED) &&
@@ -154,8 +138,7 @@ static void taken(u16 notes)
 static void is_wrong(u16 control)
 {
 	send(control);
-	while (!READ_ONCE(s.over))
-		sim_pause(100000);
+	sim_await(READ_ONCE(s.over), 100000);
 	sim_expect((s.last[0].status & VIA_ST_ERROR_MASK) ==
 		   VIA_ST_FORMAT_ERROR, "status %#x", s.last[0].status);
 }
@@ -177,8 +160,7 @@ static void connects(u32 options)
 	const struct raw_frame *f = NULL;
 
 	r.options = options;
-	while (!READ_ONCE(s.ready))
-		sim_pause(100000);
+	sim_await(READ_ONCE(s.ready), 100000);
 	while (!f) {
 		raw_request(&r, PORT);
 		f = raw_await(&r, VIA_WIRE_ACCEPT, 20 * MS);
@@ -195,9 +177,8 @@ static void notes(void)
 {
 	bool agreed = sim_dice(2);
 
-	memset(&s, 0, sizeof(s));
-	s.nic = sim_nic_up("a", 1);
-	raw_begin(&r, s.nic, 1);
+	hosts_up(1);
+	raw_begin(&r, host_nic(0), 1);
 	r.level = VIA_RELIABLE_DELIVERY;
 	sim_kthread("server", serve, NULL);
 	connects(agreed ? VIA_WIRE_O_NOTES : 0);
@@ -218,21 +199,19 @@ static void notes(void)
 		} else {
 			comes(VIA_WIRE_N_SOLICITED);
 			sim_expect(raw_await(&r, VIA_WIRE_DISCONNECT, SEC), "");
-			while (!READ_ONCE(s.over))
-				sim_pause(100000);
+			sim_await(READ_ONCE(s.over), 100000);
 			sim_expect(s.last[1].status &
 				   VIA_ST_DESC_FLUSHED_ERROR, "");
 		}
 	}
 	s.ends = true;
-	while (READ_ONCE(s.f))
-		sim_pause(MS);
+	sim_await(!READ_ONCE(s.f), MS);
 	raw_end(&r);
-	sim_nic_down(s.nic);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "kernel-notes", .run = notes, .runs = 40,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "kernel-notes", .run = notes, .runs = 40, .max_vi = 4,
+	     SIM_STATE(s),
 	     .what = "SENDs with notes, of ends that have agreed on them or not")
 
 /* A program can neither send a note nor get one. */
@@ -243,12 +222,11 @@ static void program(void *arg)
 	struct prog_vi v;
 	u8 *p;
 
-	sim_expect(!prog_open(&n, "via_a", 16 << 10), "");
+	prog_open_vi(&n, &v, "via_a", 16 << 10, VIA_RELIABLE_DELIVERY);
 	prog_buffer(&n, 8192);
 	p = prog_buffer(&n, BYTES);
-	sim_expect(!prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
 	prog_post_recv(&v, p, BYTES);
-	sim_expect(!prog_accept(&v, PORT, 5 * SEC), "");
+	prog_connect(&v, NULL, PORT, 5 * SEC);
 	if (s.ends) {
 		prog_post(&v, false, sim_dice(2) ? VIA_CTL_KERNEL_SOLICITED :
 						   VIA_CTL_KERNEL_INVALIDATE,
@@ -266,18 +244,15 @@ static void program(void *arg)
 
 static void programs(void)
 {
-	struct sim_proc *p;
 	u8 byte = 1;
 
-	memset(&s, 0, sizeof(s));
 	s.ends = sim_dice(2);
 	s.out = &byte;
-	s.nic = sim_nic_up("a", 1);
-	raw_begin(&r, s.nic, 1);
+	hosts_up(1);
+	raw_begin(&r, host_nic(0), 1);
 	r.level = VIA_RELIABLE_DELIVERY;
 	r.options = VIA_WIRE_O_NOTES;
-	p = sim_proc_new("server", 1000);
-	sim_thread(p, "server", program, NULL);
+	host_run(0, "server", program, NULL);
 	sim_expect(raw_connect(&r, PORT, true), "");
 	sim_pause(10 * MS);
 	if (!s.ends) {
@@ -289,13 +264,11 @@ static void programs(void)
 
 		raw_send_data(&r, &d);
 	}
-	while (!READ_ONCE(s.over))
-		sim_pause(MS);
-	sim_proc_wait(p);
+	programs_wait();
 	raw_end(&r);
-	sim_nic_down(s.nic);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "notes-programs", .run = programs,
-	     .runs = 20, .max_vi = 4,
+SIM_SCENARIO(.name = "notes-programs", .run = programs, .runs = 20, .max_vi = 4,
+	     SIM_STATE(s),
 	     .what = "programs and SENDs with notes")

@@ -39,7 +39,6 @@ static struct side {
 } side[2];			/* the target, the initiator */
 
 static struct {
-	const u8 *mac[2];
 	u32 loss;			/* of 10,000 frames */
 	u32 lose;			/* DISCONNECTs that are lost, the first ones */
 	u32 ends_lost;			/* that were, and what asks for one */
@@ -55,7 +54,7 @@ static bool meddle(void *arg, u8 *frame, u32 *len)
 	bool lost;
 
 	sim_log("%llu us: from %c type %#x, seq %u, ack %u, msg_len %u",
-		sim_now() / 1000, eth->h_source[5] == w.mac[1][5] ? 'b' : 'a',
+		sim_now() / 1000, eth->h_source[5] == host_mac(1)[5] ? 'b' : 'a',
 		h->type, be32_to_cpu(d->seq), be32_to_cpu(d->ack),
 		be32_to_cpu(d->msg_len));
 	lost = sim_dice(10000) < w.loss;
@@ -66,7 +65,7 @@ static bool meddle(void *arg, u8 *frame, u32 *len)
 		w.ends_lost += lost;
 	}
 	return !lost && (h->type != VIA_WIRE_ACK || sim_now() >= w.deaf ||
-			 memcmp(eth->h_source, w.mac[1], ETH_ALEN));
+			 memcmp(eth->h_source, host_mac(1), ETH_ALEN));
 }
 
 static void load(struct via_vi *vi, bool recv, u32 index, struct via_desc *d)
@@ -132,7 +131,7 @@ static void begin(struct side *s, const char *nic)
 	s->buf = kzalloc(BYTES, GFP_KERNEL);
 	s->f = via_kernel_open(&init_net, nic, 0, &hooks, &limits, s);
 	sim_expect(s->buf && !IS_ERR(s->f), "");
-	sim_expect(!via_kernel_ptag_make(s->f, &s->ptag), "");
+	sim_ok(via_kernel_ptag_make(s->f, &s->ptag));
 	s->mem = via_kernel_mem_make(s->f, s->ptag, PAGES);
 	s->stays = via_kernel_mem_make(s->f, s->ptag, PAGES);
 	sim_expect(!IS_ERR(s->mem) && !IS_ERR(s->stays), "");
@@ -153,7 +152,7 @@ static void end(struct side *s)
 	via_kernel_vi_destroy(s->vi);
 	via_kernel_mem_free(s->mem);
 	via_kernel_mem_free(s->stays);
-	sim_expect(!via_kernel_ptag_unmake(s->f, s->ptag), "");
+	sim_ok(via_kernel_ptag_unmake(s->f, s->ptag));
 	via_kernel_close(s->f);
 	for (i = 0; i < PAGES; i++)
 		__free_page(s->pages[i]);
@@ -171,7 +170,7 @@ static u32 turn_on(struct side *s, struct via_kernel_mem *mem)
 		.npages = 1 + (100 + BYTES - 1) / PAGE_SIZE,
 	};
 
-	sim_expect(!via_kernel_mem_on(mem, &span), "");
+	sim_ok(via_kernel_mem_on(mem, &span));
 	return span.handle;
 }
 
@@ -183,9 +182,9 @@ static void target(void *arg)
 	consumer_listen(&s->port, s->f, PORT);
 	WRITE_ONCE(w.listens, true);
 	consumer_await(&s->port);
-	sim_expect(!via_kernel_accept(s->vi, s->port.asked, NULL, 0), "");
-	while (!smp_load_acquire(&s->over) || !READ_ONCE(side[1].over))
-		sim_pause(100000);
+	sim_ok(via_kernel_accept(s->vi, s->port.asked, NULL, 0));
+	sim_await(smp_load_acquire(&s->over) && READ_ONCE(side[1].over),
+		  100000);
 	via_kernel_unlisten(&s->port.listener);
 	end(s);
 	via_conn_put(s->port.asked);
@@ -216,17 +215,8 @@ static enum via_status await(struct side *s, u32 n)
 
 static void connect(struct side *s)
 {
-	struct via_net_addr local = { .disc_len = 3, .disc = "me" };
-	struct via_net_addr remote = {
-		.host_len = ETH_ALEN,
-		.disc_len = sizeof(PORT),
-	};
-
-	memcpy(remote.disc, PORT, sizeof(PORT));
-	memcpy(remote.host, w.mac[0], ETH_ALEN);
-	sim_expect(!via_kernel_connect(s->vi, &local, &remote, 50 * SEC), "");
-	while (!READ_ONCE(s->up))
-		sim_pause(100000);
+	consumer_ask(s->vi, host_mac(0), PORT);
+	sim_await(READ_ONCE(s->up), 100000);
 }
 
 /*
@@ -315,36 +305,28 @@ static void initiator(void)
 		post(s, VIA_CTL_QFENCE, 0);
 		await(s, n);
 	}
-	while (!smp_load_acquire(&s->over) || !READ_ONCE(side[0].over))
-		sim_pause(100000);
+	sim_await(smp_load_acquire(&s->over) && READ_ONCE(side[0].over),
+		  100000);
 	expect_why(s, n, read);
-	while (!READ_ONCE(w.ended))
-		sim_pause(100000);
+	sim_await(READ_ONCE(w.ended), 100000);
 	end(s);
 }
 
 static void refusals(void)
 {
-	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
-
-	sim_config.max_time = sim_clock + 100 * SEC;
+	hosts_up(2);
 	memset(side, 0, sizeof(side));
-	memset(&w, 0, sizeof(w));
-	w.mac[0] = sim_nic_mac(a);
-	w.mac[1] = sim_nic_mac(b);
 	w.loss = sim_dice(3) * 150;
 	sim_wire.dup = sim_dice(2) * 300;
 	sim_wire.reorder = sim_dice(2) * 1000;
 	sim_wire.jitter_ns = (1 + sim_dice(50)) * 100000;
 	sim_wire.meddle = meddle;
 	sim_kthread("target", target, NULL);
-	while (!READ_ONCE(w.listens))
-		sim_pause(100000);
+	sim_await(READ_ONCE(w.listens), 100000);
 	initiator();
-	sim_nic_down(a);
-	sim_nic_down(b);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "kernel-refusals", .run = refusals,
-	     .runs = 100, .max_vi = 16,
+SIM_SCENARIO(.name = "kernel-refusals", .run = refusals, .runs = 100,
+	     .max_vi = 16, .seconds = 100, SIM_STATE(w),
 	     .what = "refused RDMA, whatever is lost, and memory that goes behind a read")

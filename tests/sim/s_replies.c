@@ -13,7 +13,6 @@
 static struct raw_host r;
 
 static struct {
-	struct sim_nic *nic;
 	struct via_file *f;
 	struct via_vi *vi;
 	struct consumer_port port;
@@ -47,17 +46,7 @@ static const struct via_kernel_ops hooks = {
 
 static void serve(void *arg)
 {
-	static const struct via_kernel_limits limits = { .vis = 1 };
-	struct via_vi_attrs attrs = {
-		.reliability = r.level,
-		.max_transfer = 32768,
-		.rights = VIA_RDMA_WRITE | VIA_RDMA_READ,
-	};
-
-	s.f = via_kernel_open(&init_net, "via_a", 0, &hooks, &limits, NULL);
-	sim_expect(!IS_ERR(s.f), "");
-	s.vi = via_kernel_vi_make(s.f, &attrs, NULL);
-	sim_expect(!IS_ERR(s.vi), "");
+	s.vi = consumer_open(&s.f, "via_a", &hooks, NULL);
 	consumer_listen(&s.port, s.f, PORT);
 	WRITE_ONCE(s.ready, true);
 	consumer_await(&s.port);
@@ -65,12 +54,8 @@ static void serve(void *arg)
 		via_kernel_reject(s.f, s.port.asked, s.reply, REPLY);
 	else
 		via_kernel_accept(s.vi, s.port.asked, s.reply, REPLY);
-	while (!READ_ONCE(s.over))
-		sim_pause(100000);
-	via_kernel_unlisten(&s.port.listener);
-	via_kernel_vi_destroy(s.vi);
-	via_kernel_close(s.f);
-	via_conn_put(s.port.asked);
+	sim_await(READ_ONCE(s.over), 100000);
+	consumer_close(s.f, s.vi, &s.port);
 	s.f = NULL;
 }
 
@@ -125,16 +110,14 @@ static void replies(void)
 	bool takes = sim_dice(2);
 	const struct raw_frame *f;
 
-	memset(&s, 0, sizeof(s));
 	s.refuses = sim_dice(2);
 	prog_fill(s.reply, REPLY, 1, 2);
-	s.nic = sim_nic_up("a", 1);
-	raw_begin(&r, s.nic, 1);
+	hosts_up(1);
+	raw_begin(&r, host_nic(0), 1);
 	r.level = VIA_RELIABLE_DELIVERY;
 	r.options = takes ? VIA_WIRE_O_REPLY : 0;
 	sim_kthread("server", serve, NULL);
-	while (!READ_ONCE(s.ready))
-		sim_pause(100000);
+	sim_await(READ_ONCE(s.ready), 100000);
 	if (s.refuses) {
 		/* Once more: it is remembered. */
 		sees_refuse(answer(VIA_WIRE_REFUSE), takes);
@@ -150,14 +133,13 @@ static void replies(void)
 		sim_pause(MS);
 		raw_send_end(&r, VIA_WIRE_DISCONNECT, r.seq, r.ack);
 	}
-	while (READ_ONCE(s.f))
-		sim_pause(MS);
+	sim_await(!READ_ONCE(s.f), MS);
 	raw_end(&r);
-	sim_nic_down(s.nic);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "kernel-replies", .run = replies, .runs = 40,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "kernel-replies", .run = replies, .runs = 40, .max_vi = 4,
+	     SIM_STATE(s),
 	     .what = "a consumer's reply, and a host that takes none")
 
 /* A program's address is the one that it asked for, whatever the answer has. */
@@ -167,12 +149,11 @@ static void program(void *arg)
 	struct prog_vi v;
 	int ret;
 
-	sim_expect(!prog_open(&n, "via_a", 16 << 10), "");
-	sim_expect(!prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(&n, &v, "via_a", 16 << 10, VIA_RELIABLE_DELIVERY);
 	ret = prog_request(&v, r.mac, "raw", 5 * SEC);
 	sim_expect(ret == (s.refuses ? VIA_R_REJECT : 0), "(%d)", ret);
 	if (!ret)
-		sim_expect(!prog_disconnect(&v), "");
+		sim_ok(prog_disconnect(&v));
 	prog_close(&n);
 	WRITE_ONCE(s.over, true);
 }
@@ -180,14 +161,11 @@ static void program(void *arg)
 static void unasked(void)
 {
 	const struct raw_frame *f;
-	struct sim_proc *p;
 
-	memset(&s, 0, sizeof(s));
 	s.refuses = sim_dice(2);
-	s.nic = sim_nic_up("a", 1);
-	raw_begin(&r, s.nic, 1);
-	p = sim_proc_new("client", 1000);
-	sim_thread(p, "client", program, NULL);
+	hosts_up(1);
+	raw_begin(&r, host_nic(0), 1);
+	host_run(0, "client", program, NULL);
 	f = raw_await(&r, VIA_WIRE_REQUEST, SEC);
 	sim_expect(f && !raw_conn_of(f)->options, "a program asks for a reply");
 	r.options = VIA_WIRE_O_REPLY;
@@ -195,13 +173,11 @@ static void unasked(void)
 		raw_refuse(&r, f, "0123456789", 10);
 	else
 		raw_accept(&r, f);
-	while (!READ_ONCE(s.over))
-		sim_pause(MS);
-	sim_proc_wait(p);
+	programs_wait();
 	raw_end(&r);
-	sim_nic_down(s.nic);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "replies-unasked", .run = unasked, .runs = 20,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "replies-unasked", .run = unasked, .runs = 20, .max_vi = 4,
+	     SIM_STATE(s),
 	     .what = "a program whose answer has a reply that it did not ask for")

@@ -20,7 +20,6 @@ static struct side {
 	bool bad, up, over;
 	u8 *buf;
 } side[2];			/* the server, the client */
-static const u8 *server_mac;
 static u32 rests;			/* ns between messages at most; 0: none */
 static bool listens, ended;
 
@@ -89,26 +88,11 @@ static const struct via_kernel_ops hooks = {
 
 static void begin(struct side *s, const char *nic)
 {
-	static const struct via_kernel_limits limits = { .vis = 1 };
-	const struct via_vi_attrs attrs = {
-		.reliability = VIA_RELIABLE_DELIVERY,
-		.max_transfer = 32768,
-	};
-
 	s->buf = kzalloc(BYTES, GFP_KERNEL);
-	s->f = via_kernel_open(&init_net, nic, 0, &hooks, &limits, s);
-	sim_expect(s->buf && !IS_ERR(s->f), "");
-	s->vi = via_kernel_vi_make(s->f, &attrs, s);
-	sim_expect(!IS_ERR(s->vi), "");
+	sim_expect(s->buf, "");
+	s->vi = consumer_open(&s->f, nic, &hooks, s);
 	/* What it has is posted again as it comes: see complete(). */
 	via_kernel_post(s->vi, true, ENTRIES);
-}
-
-static void end(struct side *s)
-{
-	via_kernel_vi_destroy(s->vi);
-	via_kernel_close(s->f);
-	kfree(s->buf);
 }
 
 static void serve(void *arg)
@@ -119,14 +103,12 @@ static void serve(void *arg)
 	consumer_listen(&s->port, s->f, PORT);
 	WRITE_ONCE(listens, true);
 	consumer_await(&s->port);
-	sim_expect(!via_kernel_accept(s->vi, s->port.asked, NULL, 0), "");
-	while (!READ_ONCE(s->over))
-		sim_pause(100000);
+	sim_ok(via_kernel_accept(s->vi, s->port.asked, NULL, 0));
+	sim_await(READ_ONCE(s->over), 100000);
 	sim_expect(s->arrived == MESSAGES, "%u messages of %u", s->arrived,
 		   MESSAGES);
-	via_kernel_unlisten(&s->port.listener);
-	end(s);
-	via_conn_put(s->port.asked);
+	consumer_close(s->f, s->vi, &s->port);
+	kfree(s->buf);
 	WRITE_ONCE(ended, true);
 }
 
@@ -142,19 +124,11 @@ static void post(struct side *s, u32 i)
 
 static void sends(struct side *s)
 {
-	struct via_net_addr local = { .disc_len = 3, .disc = "me" };
-	struct via_net_addr remote = {
-		.host_len = ETH_ALEN,
-		.disc_len = sizeof(PORT),
-	};
 	u32 i;
 
-	memcpy(remote.disc, PORT, sizeof(PORT));
-	memcpy(remote.host, server_mac, ETH_ALEN);
 	begin(s, "via_b");
-	sim_expect(!via_kernel_connect(s->vi, &local, &remote, 50 * SEC), "");
-	while (!READ_ONCE(s->up))
-		sim_pause(100000);
+	consumer_ask(s->vi, host_mac(0), PORT);
+	sim_await(READ_ONCE(s->up), 100000);
 	for (i = 0; i < MESSAGES; i++) {
 		while (i - READ_ONCE(s->done) >= ENTRIES && !s->over)
 			sim_pause(sim_dice(2) * 1000 + 1);
@@ -163,34 +137,29 @@ static void sends(struct side *s)
 		if (rests && sim_dice(2))
 			sim_pause(sim_dice(rests) + 1);
 	}
-	while (READ_ONCE(s->done) < MESSAGES && !READ_ONCE(s->over))
-		sim_pause(100000);
+	sim_await(READ_ONCE(s->done) >= MESSAGES || READ_ONCE(s->over), 100000);
 	sim_expect(!s->bad && s->done == MESSAGES, "%u sent of %u", s->done,
 		   MESSAGES);
-	end(s);
+	via_kernel_vi_destroy(s->vi);
+	via_kernel_close(s->f);
+	kfree(s->buf);
 }
 
 static void scanned(void)
 {
-	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
-
-	sim_config.max_time = sim_clock + 100 * SEC;
+	hosts_up(2);
 	memset(side, 0, sizeof(side));
 	rests = sim_dice(2) * 100000;
 	listens = false;
 	ended = false;
 	sim_wire.loss = sim_dice(2) * 100;
-	server_mac = sim_nic_mac(a);
 	sim_kthread("server", serve, NULL);
-	while (!READ_ONCE(listens))
-		sim_pause(100000);
+	sim_await(READ_ONCE(listens), 100000);
 	sends(&side[1]);
-	while (!READ_ONCE(ended))
-		sim_pause(100000);
-	sim_nic_down(a);
-	sim_nic_down(b);
+	sim_await(READ_ONCE(ended), 100000);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "kernel-scan", .run = scanned, .runs = 60,
-	     .max_vi = 16,
+SIM_SCENARIO(.name = "kernel-scan", .run = scanned, .runs = 60, .max_vi = 16,
+	     .seconds = 100,
 	     .what = "a consumer whose program rings only where nobody looks already")
