@@ -13,7 +13,6 @@
 #define LATE		(2 * SEC)
 
 static struct {
-	struct sim_nic *nic[2];
 	struct prog_nic prog[2];
 	struct prog_vi vi[2][VIS];
 	u32 n, up[2], acks, batches;
@@ -50,26 +49,18 @@ static void connect_all(u32 side, const char *node)
 {
 	struct prog_vi *v;
 	u32 i;
-	int ret;
 
-	sim_expect(!prog_open(&w.prog[side], node, (VIS + 1) * MSG), "");
+	sim_ok(prog_open(&w.prog[side], node, (VIS + 1) * MSG));
 	if (side)
 		w.in = prog_buffer(&w.prog[side], VIS * MSG);
 	for (i = 0; i < w.n; i++) {
 		v = &w.vi[side][i];
-		sim_expect(!prog_vi(v, &w.prog[side], i & 1 ?
-				    VIA_RELIABLE_RECEPTION :
-				    VIA_RELIABLE_DELIVERY, 0, 0), "");
+		sim_ok(prog_vi(v, &w.prog[side], i & 1 ?
+			       VIA_RELIABLE_RECEPTION : VIA_RELIABLE_DELIVERY,
+			       0, 0));
 		if (side)
 			prog_post_recv(v, w.in + i * MSG, MSG);
-		do {
-			ret = side ? prog_accept(v, "acks", SEC) :
-				     prog_request(v, sim_nic_mac(w.nic[1]),
-						  "acks", SEC);
-			if (ret)
-				sim_sleep(100000);
-		} while (ret == VIA_R_NO_MATCH || ret == VIA_R_TIMEOUT);
-		sim_expect(!ret, "(%d)", ret);
+		prog_connect(v, side ? NULL : host_mac(1), "acks", 10 * SEC);
 		w.up[side]++;
 	}
 }
@@ -96,8 +87,7 @@ static void sender(void *arg)
 
 	connect_all(0, "via_a");
 	w.out = prog_buffer(&w.prog[0], MSG);
-	while (w.up[1] < w.n)
-		sim_sleep(MS);
+	sim_await(w.up[1] >= w.n, MS);
 	sim_sleep(10 * MS);
 	w.acks = w.batches = 0;
 	for (round = 0; round < ROUNDS; round++) {
@@ -123,25 +113,16 @@ static void sender(void *arg)
 	prog_close(&w.prog[0]);
 }
 
-static void run(bool rough)
+static void run(u32 rough)
 {
-	struct sim_proc *p[2];
-	u32 i;
-
-	memset(&w, 0, sizeof(w));
 	w.n = 2 + sim_dice(VIS - 1);
 	w.rough = rough;
-	sim_config.max_time = sim_clock + 100 * SEC;
 	sim_wire.meddle = look;
 	sim_wire.coalesce_ns = rough ? 200000 : 2 * MS;
-	w.nic[0] = sim_nic_up("a", 1);
-	w.nic[1] = sim_nic_up("b", 2);
-	p[1] = sim_proc_new("receiver", 1001);
-	sim_thread(p[1], "receiver", receiver, NULL);
-	p[0] = sim_proc_new("sender", 1000);
-	sim_thread(p[0], "sender", sender, NULL);
-	while (w.up[0] < w.n)
-		sim_pause(MS);
+	hosts_up(2);
+	host_run(1, "receiver", receiver, NULL);
+	host_run(0, "sender", sender, NULL);
+	sim_await(w.up[0] >= w.n, MS);
 	if (rough) {
 		sim_wire.loss = sim_dice(500);
 		sim_wire.reorder = sim_dice(2) ? 0 : 1000;
@@ -149,36 +130,24 @@ static void run(bool rough)
 	}
 	while (rough && !w.over) {
 		sim_pause(sim_dice(2 * MS));
-		sim_nic_stop(w.nic[1], true);
+		sim_nic_stop(host_nic(1), true);
 		sim_pause(sim_dice(2 * MS));
-		sim_nic_stop(w.nic[1], false);
+		sim_nic_stop(host_nic(1), false);
 	}
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
+	programs_wait();
 	sim_log("%u VIs: %u ACK, %u ACKS", w.n, w.acks, w.batches);
 	/* Alone each would send one a round. */
 	if (!rough && w.n >= 10)
 		sim_expect(w.acks + w.batches <= w.n * ROUNDS / 2,
 			   "(%u, %u, %u)", w.n, w.acks, w.batches);
-	for (i = 0; i < 2; i++)
-		sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
-static void plain(void)
-{
-	run(false);
-}
-
-static void rough(void)
-{
-	run(true);
-}
-
-SIM_SCENARIO(.name = "acks-many", .run = plain, .runs = 60,
-	     .max_vi = VIS + 2, .coarse = true,
+SIM_SCENARIO(.name = "acks-many", .run_as = run, .as = false, .runs = 60,
+	     .max_vi = VIS + 2, .seconds = 100, SIM_STATE(w), .coarse = true,
 	     .what = "acknowledgements of many connections in few frames")
-SIM_SCENARIO(.name = "acks-rough", .run = rough, .runs = 60,
-	     .max_vi = VIS + 2,
+SIM_SCENARIO(.name = "acks-rough", .run_as = run, .as = true, .runs = 60,
+	     .max_vi = VIS + 2, .seconds = 100, SIM_STATE(w),
 	     .what = "the same where frames are lost and transmitters stop")
 
 /* ACKS acknowledges for the host, the cookie and the life that it is of. */
@@ -189,8 +158,7 @@ static void posts_one(void *arg)
 
 	connect_all(0, "via_a");
 	w.out = prog_buffer(&w.prog[0], MSG);
-	while (w.up[1] < w.n)
-		sim_sleep(MS);
+	sim_await(w.up[1] >= w.n, MS);
 	w.deaf = true;
 	prog_post_send(&w.vi[0][0], w.out, MSG);
 	for (; !w.over; sim_sleep(100000))
@@ -202,41 +170,28 @@ static void posts_one(void *arg)
 static void throw(const u8 *from, u64 epoch, u64 cookie)
 {
 	struct via_wire_acks_entry *e;
-	struct via_wire_acks *a;
 	struct forged f;
 
-	forge(&f, from, sim_nic_mac(w.nic[0]), VIA_WIRE_ACKS);
-	forged_wire(f.data)->cookie = cpu_to_be64(epoch);
-	a = (void *)(forged_wire(f.data) + 1);
-	a->count = cpu_to_be16(1);
-	e = (void *)(a + 1);
+	e = forge_acks(&f, from, host_mac(0), epoch, 1);
 	e->dst = cpu_to_be32(w.end);
 	e->cookie = cpu_to_be64(cookie);
 	e->ack = cpu_to_be32(w.seq + 1);
-	f.len = ETH_HLEN + VIA_WIRE_ACKS_LEN + sizeof(*e);
-	forge_throw(&f, w.nic[0]);
+	forge_throw(&f, host_nic(0));
 }
 
 static void forged(void)
 {
 	const u8 *peer;
 	u8 other[ETH_ALEN];
-	struct sim_proc *p[2];
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
 	w.n = 1;
-	sim_config.max_time = sim_clock + 100 * SEC;
 	sim_wire.meddle = look;
-	w.nic[0] = sim_nic_up("a", 1);
-	w.nic[1] = sim_nic_up("b", 2);
-	peer = sim_nic_mac(w.nic[1]);
-	p[1] = sim_proc_new("receiver", 1001);
-	sim_thread(p[1], "receiver", receiver, NULL);
-	p[0] = sim_proc_new("sender", 1000);
-	sim_thread(p[0], "sender", posts_one, NULL);
-	while (!w.deaf || !w.seq)
-		sim_pause(MS);
+	hosts_up(2);
+	peer = host_mac(1);
+	host_run(1, "receiver", receiver, NULL);
+	host_run(0, "sender", posts_one, NULL);
+	sim_await(w.deaf && w.seq, MS);
 	forge_host(other, 7);
 	for (i = 0; i < 30; i++) {
 		switch (sim_dice(3)) {
@@ -257,12 +212,9 @@ static void forged(void)
 	msleep(100);
 	sim_expect(w.done == 1, "(%u)", w.done);
 	w.over = true;
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
-	for (i = 0; i < 2; i++)
-		sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "acks-forged", .run = forged, .runs = 60,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "acks-forged", .run = forged, .runs = 60, .max_vi = 4,
+	     .seconds = 100, SIM_STATE(w),
 	     .what = "ACKS of another host, connection or life")

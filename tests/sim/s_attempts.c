@@ -6,14 +6,8 @@
  */
 #include "prog.h"
 
-static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
-static const u8 macs[2][6] = { { 0x52, 0x54, 0, 0, 1, 1 },
-			       { 0x52, 0x54, 0, 0, 1, 2 } };
-
 static struct {
 	bool wire;
-	struct sim_nic *nic[2];
-	struct sim_proc *proc[2];
 	u64 timeout, hold;
 	bool looks_late;		/* the client, for its verdict */
 	bool keeps;			/* the server leaves the request lying */
@@ -24,39 +18,18 @@ static struct {
 	bool known;
 } w;
 
-static const char *node(u32 i)
-{
-	return !w.wire ? "via_lo" : i ? "via_b" : "via_a";
-}
-
-static const u8 *mac(u32 i)
-{
-	return w.wire ? macs[i] : own;
-}
-
 static void run(void (*one)(void *arg), void (*other)(void *arg))
 {
-	u32 i;
-
 	w.wire = !w.keeps && sim_dice(2);
-	sim_config.max_time = sim_clock + 60 * SEC;
-	for (i = 0; w.wire && i < 2; i++)
-		w.nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-	for (i = 0; i < 2; i++)
-		w.proc[i] = sim_proc_new(i ? "other" : "one", 1000 + i);
-	for (i = 0; i < 2; i++)
-		sim_thread(w.proc[i], i ? "other" : "one", i ? other : one,
-			   NULL);
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(w.proc[i]);
-	for (i = 0; w.wire && i < 2; i++)
-		sim_nic_down(w.nic[i]);
+	hosts_up(w.wire ? 2 : 0);
+	host_run(0, "one", one, NULL);
+	host_run(1, "other", other, NULL);
+	hosts_down();
 }
 
 static void opens(struct prog_nic *n, struct prog_vi *v, u32 i)
 {
-	sim_expect(!prog_open(n, node(i), 4096) &&
-		   !prog_vi(v, n, VIA_RELIABLE_DELIVERY, 0, 0), "no VI");
+	prog_open_vi(n, v, host_node(i), 4096, VIA_RELIABLE_DELIVERY);
 }
 
 /* Late */
@@ -72,8 +45,8 @@ static void client(void *arg)
 	do {
 		sim_sleep(MS);
 		begin = sim_now();
-		ret = prog_request_start(&v, mac(1), "late", w.timeout, false);
-		sim_expect(!ret, "(%d)", ret);
+		sim_ok(prog_request_start(&v, host_mac(1), "late", w.timeout,
+					  false));
 		if (w.looks_late)
 			sim_sleep(w.timeout + sim_dice(20 * MS));
 		ret = prog_result(&v, 0);
@@ -117,8 +90,7 @@ static void place(struct prog_nic *n)
 	u32 conn;
 	int ret;
 
-	while (!READ_ONCE(w.over))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(w.over), MS);
 	ret = prog_conn_wait(n, "none", MS, &conn);
 	sim_expect(ret == VIA_R_TIMEOUT, "(%d)", ret);
 }
@@ -131,8 +103,7 @@ static void server(void *arg)
 	int ret;
 
 	opens(&n, &v, 1);
-	ret = prog_conn_wait(&n, "late", 10 * SEC, &conn);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_conn_wait(&n, "late", 10 * SEC, &conn));
 	sim_sleep(w.hold);
 	if (w.keeps)
 		place(&n);
@@ -142,14 +113,12 @@ static void server(void *arg)
 	if (!ret)
 		ret = prog_result(&v, 0);
 	sim_log("server: %d", ret);
-	while (!READ_ONCE(w.over))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(w.over), MS);
 	prog_close(&n);
 }
 
 static void late(void)
 {
-	memset(&w, 0, sizeof(w));
 	w.timeout = 1 + sim_dice(30 * MS);
 	w.looks_late = sim_dice(2);
 	w.keeps = !sim_dice(3);
@@ -171,6 +140,7 @@ static void late(void)
 }
 
 SIM_SCENARIO(.name = "late", .run = late, .runs = 100, .max_vi = 8,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "attempts that are accepted at the edge of their time")
 
 /* One after the other */
@@ -186,23 +156,18 @@ static void waits_for_first(void *arg)
 
 static void subject(void *arg)
 {
-	int ret;
-
 	opens(&w.n, &w.v, 0);
-	ret = prog_request_start(&w.v, mac(1), "first", VIA_FOREVER, true);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_request_start(&w.v, host_mac(1), "first", VIA_FOREVER,
+				  true));
 	w.first = sim_thread(current->proc, "first", waits_for_first, NULL);
 	/* It does no other call, so it waits when it is blocked. */
 	do
 		sim_sleep(MS);
 	while (w.first->state != SIM_BLOCKED);
 	prog_disconnect(&w.v);
-	ret = prog_request_start(&w.v, mac(1), "second", 20 * SEC, true);
-	sim_expect(!ret, "(%d)", ret);
-	ret = prog_result(&w.v, VIA_CONN_PEER);
-	sim_expect(!ret, "the second: %d", ret);
-	while (!READ_ONCE(w.known))
-		sim_sleep(MS);
+	sim_ok(prog_request_start(&w.v, host_mac(1), "second", 20 * SEC, true));
+	sim_ok(prog_result(&w.v, VIA_CONN_PEER));
+	sim_await(READ_ONCE(w.known), MS);
 	WRITE_ONCE(w.over, true);
 	prog_close(&w.n);
 }
@@ -211,23 +176,20 @@ static void partner(void *arg)
 {
 	struct prog_nic n;
 	struct prog_vi v;
-	int ret;
 
 	opens(&n, &v, 1);
-	ret = prog_p2p(&v, mac(0), "second", 20 * SEC);
-	sim_expect(!ret, "(%d)", ret);
-	while (!READ_ONCE(w.over))
-		sim_sleep(MS);
+	sim_ok(prog_p2p(&v, host_mac(0), "second", 20 * SEC));
+	sim_await(READ_ONCE(w.over), MS);
 	prog_close(&n);
 }
 
 static void next(void)
 {
-	memset(&w, 0, sizeof(w));
 	run(subject, partner);
 }
 
 SIM_SCENARIO(.name = "attempts", .run = next, .runs = 100, .max_vi = 8,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "an attempt is given up, another begins; both waited for")
 
 /* Attempts that nothing asks about */
@@ -235,21 +197,17 @@ SIM_SCENARIO(.name = "attempts", .run = next, .runs = 100, .max_vi = 8,
 static void looks(void *arg)
 {
 	u32 i, n = 1 + sim_dice(4);
-	int ret;
 
 	opens(&w.n, &w.v, 0);
 	for (i = 0; i < n; i++) {
 		/* Its verdict is the program's to ask for or not. */
-		ret = prog_request_start(&w.v, mac(1), sim_dice(2) ? "some" :
-					 "others", 1 + sim_dice(2 * MS),
-					 sim_dice(4));
-		sim_expect(!ret, "attempt %u: %d", i, ret);
+		sim_ok(prog_request_start(&w.v, host_mac(1), sim_dice(2) ?
+					  "some" : "others",
+					  1 + sim_dice(2 * MS), sim_dice(4)));
 		sim_sleep(20 * MS);
 	}
-	ret = prog_p2p(&w.v, mac(1), "again", 20 * SEC);
-	sim_expect(!ret, "(%d)", ret);
-	while (!READ_ONCE(w.over))
-		sim_sleep(MS);
+	sim_ok(prog_p2p(&w.v, host_mac(1), "again", 20 * SEC));
+	sim_await(READ_ONCE(w.over), MS);
 	prog_close(&w.n);
 }
 
@@ -257,11 +215,9 @@ static void looked_for(void *arg)
 {
 	struct prog_nic n;
 	struct prog_vi v;
-	int ret;
 
 	opens(&n, &v, 1);
-	ret = prog_p2p(&v, mac(0), "again", 20 * SEC);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_p2p(&v, host_mac(0), "again", 20 * SEC));
 	WRITE_ONCE(w.over, true);
 	sim_sleep(SEC);
 	prog_close(&n);
@@ -269,9 +225,9 @@ static void looked_for(void *arg)
 
 static void again(void)
 {
-	memset(&w, 0, sizeof(w));
 	run(looks, looked_for);
 }
 
 SIM_SCENARIO(.name = "again", .run = again, .runs = 100, .max_vi = 8,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "attempts in a row, none of which is asked about")

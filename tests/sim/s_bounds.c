@@ -12,7 +12,6 @@
 #define REQUESTS	1024u		/* that a NIC keeps unanswered */
 
 static struct {
-	struct sim_nic *nic[2];
 	u8 type;			/* of the answers */
 	u32 answers, told;
 	u32 asked, done;
@@ -33,12 +32,12 @@ static void stray(u8 type, bool one)
 
 	w.asked++;
 	forge_host(host, one ? 1 : w.asked);
-	forge(&f, host, sim_nic_mac(w.nic[0]), type);
+	forge(&f, host, host_mac(0), type);
 	if (type != VIA_WIRE_NAME_QUERY) {
 		forged_wire(f.data)->dst = cpu_to_be32(1);
 		forged_wire(f.data)->cookie = cpu_to_be64(w.asked);
 	}
-	forge_throw(&f, w.nic[0]);
+	forge_throw(&f, host_nic(0));
 }
 
 /* Beside the flood a host's name is told. */
@@ -64,8 +63,7 @@ static void floods(void)
 	u32 kind = sim_dice(ARRAY_SIZE(kinds)), turn, i, most;
 	bool one = sim_dice(2);
 
-	memset(&w, 0, sizeof(w));
-	w.nic[0] = sim_nic_up("a", 1);
+	hosts_up(1);
 	w.type = kinds[kind][1];
 	sim_wire.meddle = count;
 	sim_wire.weigh = true;
@@ -84,7 +82,7 @@ static void floods(void)
 			   "%u answers to %u frames", w.answers, FLOOD);
 		msleep(130);
 	}
-	sim_nic_down(w.nic[0]);
+	hosts_down();
 }
 
 /* Requests in the name of a host with a key cost it one CHALLENGE each. */
@@ -95,28 +93,27 @@ static void keyed(void)
 	struct forged f;
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
-	w.nic[0] = sim_nic_up("a", 1);
+	hosts_up(1);
 	w.type = VIA_WIRE_CHALLENGE;
 	sim_wire.meddle = count;
 	sim_wire.weigh = true;
 	forge_host(host, 1);
 	memset(key, '5', 64);
-	scnprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x key=%s\n", host[0],
-		host[1], host[2], host[3], host[4], host[5], key);
-	sim_expect(!sim_peers("via_a", VIA_PEERS_ONLY, text), "");
+	scnprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x key=%s\n",
+		  host[0], host[1], host[2], host[3], host[4], host[5], key);
+	sim_ok(sim_peers("via_a", VIA_PEERS_ONLY, text));
 	for (i = 0; i < FLOOD; i++) {
-		forge_conn(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_REQUEST,
+		forge_conn(&f, host, host_mac(0), VIA_WIRE_REQUEST,
 			   "many", 5, 77);
 		forged_wire(f.data)->flags |= VIA_WIRE_AUTH;
 		forged_hello(f.data)->nonce = cpu_to_be64(1 + i);
 		f.len += VIA_WIRE_AUTH_LEN;
-		sim_nic_inject(w.nic[0], f.data, f.len);
+		sim_nic_inject(host_nic(0), f.data, f.len);
 	}
 	msleep(5);
 	sim_expect(w.answers >= ANSWERS && w.answers < ANSWERS + 3,
 		   "%u CHALLENGEs to %u requests", w.answers, FLOOD);
-	sim_nic_down(w.nic[0]);
+	hosts_down();
 }
 
 /* Each is refused, or withdrawn by its client, before the next one comes. */
@@ -127,7 +124,7 @@ static void refuses(void *arg)
 	u32 conn;
 	int ret;
 
-	sim_expect(!prog_open(&n, "via_a", 0), "");
+	sim_ok(prog_open(&n, "via_a", 0));
 	while (!w.over) {
 		ret = prog_conn_wait(&n, "many", 20 * MS, &conn);
 		sim_expect(!ret || ret == VIA_R_TIMEOUT, "(%d)", ret);
@@ -146,24 +143,20 @@ static void request(bool cancel)
 	struct forged f;
 
 	forge_host(host, w.asked);
-	forge_conn(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_REQUEST, "many",
+	forge_conn(&f, host, host_mac(0), VIA_WIRE_REQUEST, "many",
 		   5, 77 + w.asked);
 	if (cancel)
-		forge_answer(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_CANCEL,
+		forge_answer(&f, host, host_mac(0), VIA_WIRE_CANCEL,
 			     5, 77 + w.asked);
-	forge_throw(&f, w.nic[0]);
+	forge_throw(&f, host_nic(0));
 }
 
 static void many(void)
 {
-	struct sim_proc *p;
 	u32 last;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 600 * SEC;
-	w.nic[0] = sim_nic_up("a", 1);
-	p = sim_proc_new("refuses", 1000);
-	sim_thread(p, "refuses", refuses, NULL);
+	hosts_up(1);
+	host_run(0, "refuses", refuses, NULL);
 	for (w.asked = 1; w.asked < REQUESTS + 50; w.asked++) {
 		request(false);
 		sim_pause(50000);
@@ -178,8 +171,7 @@ static void many(void)
 	}
 	sim_expect(w.done > last, "after %u requests none is served", w.asked);
 	w.over = true;
-	sim_proc_wait(p);
-	sim_nic_down(w.nic[0]);
+	hosts_down();
 }
 
 /* Its time is over as it comes, and a tick, which ends it, comes as well. */
@@ -194,36 +186,32 @@ static void hurry(u32 i)
 	left = tick - sim_now() % tick;
 	sim_pause(left + tick - sim_dice(4000));
 	forge_host(host, i);
-	forge_conn(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_REQUEST, "many",
+	forge_conn(&f, host, host_mac(0), VIA_WIRE_REQUEST, "many",
 		   5, 77 + i);
 	forged_conn(f.data)->timeout_ms = cpu_to_be32(sim_dice(2));
-	forge_throw(&f, w.nic[0]);
+	forge_throw(&f, host_nic(0));
 	sim_pause(sim_dice(2) ? 0 : sim_dice(10000));
 }
 
 static void late(void)
 {
-	struct sim_proc *p;
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
-	w.nic[0] = sim_nic_up("a", 1);
-	p = sim_proc_new("refuses", 1000);
-	sim_thread(p, "refuses", refuses, NULL);
+	hosts_up(1);
+	host_run(0, "refuses", refuses, NULL);
 	for (i = 1; i <= 10; i++)
 		hurry(i);
 	w.over = true;
-	sim_proc_wait(p);
-	sim_nic_down(w.nic[0]);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "requests-late", .run = late, .runs = 100,
+SIM_SCENARIO(.name = "requests-late", .run = late, .runs = 100, .seconds = 60,
+	     SIM_STATE(w),
 	     .what = "requests whose time is over as they come")
-SIM_SCENARIO(.name = "bounds", .run = floods, .runs = 50,
+SIM_SCENARIO(.name = "bounds", .run = floods, .runs = 50, SIM_STATE(w),
 	     .what = "floods of frames to unknown VIs, and of questions")
-SIM_SCENARIO(.name = "requests-many", .run = many, .runs = 10,
-	     .coarse = true,
+SIM_SCENARIO(.name = "requests-many", .run = many, .runs = 10, .seconds = 600,
+	     SIM_STATE(w), .coarse = true,
 	     .what = "more requests than a NIC keeps, each refused in time")
-SIM_SCENARIO(.name = "bounds-keyed", .run = keyed, .runs = 20,
+SIM_SCENARIO(.name = "bounds-keyed", .run = keyed, .runs = 20, SIM_STATE(w),
 	     .what = "requests with forged authenticators take one token each")

@@ -44,24 +44,22 @@ static void start(u32 me)
 {
 	struct prog_nic *n = &w.nic[me];
 
-	sim_expect(!prog_open(n, me ? "via_b" : "via_a", 2 * BYTES), "");
+	prog_open_vi(n, &w.vi[me], me ? "via_b" : "via_a", 2 * BYTES,
+		     VIA_RELIABLE_DELIVERY);
 	prog_buffer(n, 8192);
 	w.mem[me] = prog_buffer(n, BYTES);
-	sim_expect(!prog_vi(&w.vi[me], n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	sim_expect(!prog_p2p(&w.vi[me], macs[!me], "acks", 2 * SEC), "");
+	sim_ok(prog_p2p(&w.vi[me], macs[!me], "acks", 2 * SEC));
 }
 
 static void target(void *arg)
 {
 	start(1);
-	while (!READ_ONCE(w.over))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(w.over), MS);
 	prog_close(&w.nic[1]);
 }
 
 static void reader(void *arg)
 {
-	struct prog_done d;
 	u32 r, i;
 
 	start(0);
@@ -69,11 +67,8 @@ static void reader(void *arg)
 		for (i = 0; i < READS; i++)
 			prog_post_read(&w.vi[0], w.mem[0], BYTES,
 				       (uintptr_t)w.mem[1], w.nic[1].handle);
-		for (i = 0; i < READS; i++) {
-			sim_expect(!prog_wait(&w.vi[0], false, SEC, &d), "");
-			sim_expect(!(d.status & VIA_ST_ERROR_MASK), "(%#x)",
-				   d.status);
-		}
+		for (i = 0; i < READS; i++)
+			prog_good(&w.vi[0], false, SEC);
 	}
 	WRITE_ONCE(w.over, true);
 	prog_close(&w.nic[0]);
@@ -82,29 +77,19 @@ static void reader(void *arg)
 static void run(u32 rounds, u32 window)
 {
 	uint before = via_ether_window;
-	struct sim_nic *nic[2];
-	struct sim_proc *p[2];
-	u32 i;
 
-	memset(&w, 0, sizeof(w));
 	w.rounds = rounds;
 	sim_wire.delay_ns = 20 * US;
 	sim_wire.credit = CREDIT;
 	sim_wire.meddle = note;
 	sim_config.step_ns = 2;
-	sim_config.max_time = sim_clock + 60 * SEC;
 	via_ether_window = window;
-	for (i = 0; i < 2; i++) {
-		nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-		p[i] = sim_proc_new("acks", 1000 + i);
-	}
-	sim_thread(p[0], "reader", reader, NULL);
-	sim_thread(p[1], "target", target, NULL);
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
+	hosts_up(2);
+	host_run(0, "reader", reader, NULL);
+	host_run(1, "target", target, NULL);
+	programs_wait();
 	via_ether_window = before;
-	for (i = 0; i < 2; i++)
-		sim_nic_down(nic[i]);
+	hosts_down();
 	sim_log("%u acknowledgements and %u probes of %u frames", w.acks,
 		w.probes, w.frames);
 }
@@ -125,9 +110,9 @@ static void small(void)
 	sim_expect(w.probes <= 6, "the sender has waited %u times", w.probes);
 }
 
-SIM_SCENARIO(.name = "acks-rare",
-	     .what = "bulk has one acknowledgement for many frames",
-	     .run = rarely, .runs = 20)
-SIM_SCENARIO(.name = "acks-small",
-	     .what = "a sender with a small window is acknowledged in time",
-	     .run = small, .runs = 20)
+SIM_SCENARIO(.name = "acks-rare", .run = rarely, .runs = 20, .seconds = 60,
+	     SIM_STATE(w),
+	     .what = "bulk has one acknowledgement for many frames")
+SIM_SCENARIO(.name = "acks-small", .run = small, .runs = 20, .seconds = 60,
+	     SIM_STATE(w),
+	     .what = "a sender with a small window is acknowledged in time")

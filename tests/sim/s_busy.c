@@ -13,7 +13,6 @@ enum end { LEAVE, DESTROY, KILL, DOWN_HERE, DOWN_THERE, ENDS };
 
 static struct {
 	enum end end;
-	struct sim_nic *nic[2];
 	u32 ready;
 	bool going, over;
 } w;
@@ -37,17 +36,14 @@ static void collect(struct prog_vi *v, bool recv)
 		;
 }
 
-static bool open_vis(struct prog_nic *n, struct prog_vi *v, const char *node)
+static void open_vis(struct prog_nic *n, struct prog_vi *v, const char *node)
 {
 	u32 i;
 
-	sim_expect(!prog_open(n, node, 4096), "");
-	for (i = 0; i < VIS; i++) {
-		sim_expect(!prog_vi(&v[i], n, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
+	sim_ok(prog_open(n, node, 4096));
+	prog_vis(v, VIS, n, VIA_RELIABLE_DELIVERY);
+	for (i = 0; i < VIS; i++)
 		post(&v[i], n, true);
-	}
-	return true;
 }
 
 static void sends(void *arg)
@@ -55,17 +51,10 @@ static void sends(void *arg)
 	struct prog_nic n;
 	struct prog_vi v[VIS];
 	u32 i;
-	int ret;
 
 	open_vis(&n, v, "via_a");
-	for (i = 0; i < VIS; i++) {
-		do {
-			sim_sleep(MS);
-			ret = prog_request(&v[i], sim_nic_mac(w.nic[1]),
-					   "busy", SEC);
-		} while (ret == VIA_R_NO_MATCH);
-		sim_expect(!ret, "(%d)", ret);
-	}
+	for (i = 0; i < VIS; i++)
+		prog_connect(&v[i], host_mac(1), "busy", SEC);
 	w.ready++;
 	while (!w.over) {
 		for (i = 0; i < VIS; i++) {
@@ -97,13 +86,10 @@ static void takes(void *arg)
 	struct prog_vi v[VIS];
 	bool gone = false;
 	u32 i;
-	int ret;
 
 	open_vis(&n, v, "via_b");
-	for (i = 0; i < VIS; i++) {
-		ret = prog_accept(&v[i], "busy", SEC);
-		sim_expect(!ret, "(%d)", ret);
-	}
+	for (i = 0; i < VIS; i++)
+		prog_connect(&v[i], NULL, "busy", SEC);
 	w.ready++;
 	while (!w.over) {
 		if (w.going && !gone && (w.end == LEAVE || w.end == DESTROY)) {
@@ -118,12 +104,6 @@ static void takes(void *arg)
 		sim_sleep(sim_dice(150000));
 	}
 	prog_close(&n);
-}
-
-static void down(u32 i)
-{
-	sim_nic_down(w.nic[i]);
-	w.nic[i] = NULL;
 }
 
 /* Any moment, or just before the coarse timer's next tick. */
@@ -142,34 +122,23 @@ static void await(bool tick_only)
 
 static void busy(void)
 {
-	struct sim_proc *p[2];
-	u32 i;
+	struct sim_proc *takes_it;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	sim_tasklets_late = sim_dice(2);
 	w.end = sim_dice(ENDS);
-	for (i = 0; i < 2; i++) {
-		w.nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-		p[i] = sim_proc_new(i ? "takes" : "sends", 1000 + i);
-	}
-	sim_thread(p[0], "sends", sends, NULL);
-	sim_thread(p[1], "takes", takes, NULL);
-	while (w.ready < 2)
-		sim_pause(100000);
+	hosts_up(2);
+	host_run(0, "sends", sends, NULL);
+	takes_it = host_run(1, "takes", takes, NULL);
+	sim_await(w.ready >= 2, 100000);
 	await(false);
 	w.going = true;
 	if (w.end == KILL)
-		sim_kill(p[1]);
+		sim_kill(takes_it);
 	else if (w.end == DOWN_HERE || w.end == DOWN_THERE)
-		down(w.end == DOWN_HERE);
+		host_down(w.end == DOWN_HERE);
 	msleep(sim_dice(3));
 	w.over = true;
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
-	for (i = 0; i < 2; i++)
-		if (w.nic[i])
-			down(i);
+	hosts_down();
 }
 
 /* An attempt keeps the timer going. */
@@ -179,35 +148,31 @@ static void attempts(void *arg)
 	struct prog_nic n;
 	struct prog_vi v;
 
-	sim_expect(!prog_open(&n, "via_a", 0) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(&n, &v, "via_a", 0, VIA_RELIABLE_DELIVERY);
 	prog_request_start(&v, nowhere, "busy", SEC, sim_dice(2));
 	w.ready++;
-	while (!w.over)
-		sim_sleep(MS);
+	sim_await(w.over, MS);
 	prog_close(&n);
 }
 
 static void ticks(void)
 {
-	struct sim_proc *p;
 	u32 turns;
 
 	for (turns = 5; turns; turns--) {
 		memset(&w, 0, sizeof(w));
-		w.nic[0] = sim_nic_up("a", 1);
-		p = sim_proc_new("attempts", 1000);
-		sim_thread(p, "attempts", attempts, NULL);
-		while (!w.ready)
-			sim_pause(100000);
+		hosts_up(1);
+		host_run(0, "attempts", attempts, NULL);
+		sim_await(w.ready, 100000);
 		await(true);
-		down(0);
+		host_down(0);
 		w.over = true;
-		sim_proc_wait(p);
+		hosts_down();
 	}
 }
 
 SIM_SCENARIO(.name = "ticks", .run = ticks, .runs = 100,
 	     .what = "a NIC goes as the tick of its timer comes")
-SIM_SCENARIO(.name = "busy", .run = busy, .runs = 60,
+SIM_SCENARIO(.name = "busy", .run = busy, .runs = 60, .seconds = 60,
+	     SIM_STATE(w),
 	     .what = "VIs, processes and NICs go while frames come for them")

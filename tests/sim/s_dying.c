@@ -20,7 +20,6 @@ static struct {
 	bool posted;			/* a receive, which the end flushes */
 	bool ready;
 	bool ending;			/* the end has begun */
-	u32 callers;
 } w;
 
 static long sleep_on(u32 kind)
@@ -61,17 +60,6 @@ static void traps(u32 op)
 	sim_expect(!ret || READ_ONCE(w.ending), "trap %u says %ld", op, ret);
 }
 
-static void stats(void)
-{
-	struct via_stat some[64];
-	struct via_stats a = {
-		.kind = VIA_STATS_VI, .count = ARRAY_SIZE(some),
-		.stats = (uintptr_t)some,
-	};
-
-	sim_ioctl(w.n.file, VIA_IOC_STATS, &a);
-}
-
 static void call(enum call c)
 {
 	switch (c) {
@@ -98,7 +86,7 @@ static void call(enum call c)
 					 VIA_OP_NOTIFY_RECV);
 		break;
 	case STATS:
-		stats();
+		prog_stats(&w.n, VIA_STATS_VI);
 		break;
 	case NCALLS:
 		break;
@@ -113,7 +101,6 @@ static void caller(void *arg)
 	do {
 		call(c);
 	} while (++i < CALLS && !READ_ONCE(w.ending));
-	w.callers--;
 }
 
 /* The events that are left are of no queue. */
@@ -138,7 +125,7 @@ static void end(enum end how)
 		prog_disconnect(&w.v);
 	switch (how) {
 	case DESTROY:
-		sim_expect(!sim_ioctl(w.n.file, VIA_IOC_VI_DESTROY, &a), "");
+		sim_ok(sim_ioctl(w.n.file, VIA_IOC_VI_DESTROY, &a));
 		read_events();
 		break;
 	case SHUTDOWN:
@@ -160,7 +147,7 @@ static void process(void *arg)
 	static const char *const names[CALLERS] = { "first", "second" };
 	u32 i, n = 1 + sim_dice(CALLERS);
 
-	if (prog_open(&w.n, arg, 4096))
+	if (prog_open(&w.n, host_node(0), 4096))
 		return;
 	if (prog_vi(&w.v, &w.n, VIA_RELIABLE_DELIVERY, 0, 0))
 		goto out;
@@ -168,32 +155,22 @@ static void process(void *arg)
 	if (w.posted)
 		prog_post_recv(&w.v, w.n.mem, 64);
 	for (i = 0; i < n; i++) {
-		w.callers++;
 		sim_thread(current->proc, names[i], caller,
 			   (void *)(uintptr_t)sim_dice(NCALLS));
 	}
 	end(sim_dice(NENDS));
-	while (READ_ONCE(w.callers))
-		sim_sleep(1000);
+	sim_threads_wait(1000);
 out:
 	prog_close(&w.n);
 }
 
 static void dying(void)
 {
-	struct sim_nic *nic = NULL;
-	struct sim_proc *p;
-
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 20 * SEC;
-	if (!sim_dice(4))
-		nic = sim_nic_up("a", 1);
-	p = sim_proc_new("user", 1000);
-	sim_thread(p, "user", process, nic ? "via_a" : "via_lo");
-	sim_proc_wait(p);
-	if (nic)
-		sim_nic_down(nic);
+	hosts_up(sim_dice(4) ? 0 : 1);
+	host_run(0, "user", process, NULL);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "dying", .run = dying, .runs = 2000, .max_vi = 4,
+	     .seconds = 20, SIM_STATE(w),
 	     .what = "a VI ends beside each kind of call on it")

@@ -11,7 +11,6 @@ enum end { LEAVE, DESTROY, CLOSE, KILL, DOWN, ENDS };
 
 static struct {
 	enum end end;
-	struct sim_nic *nic[2];
 	u32 ready, posted;
 	bool over;
 } w;
@@ -21,22 +20,14 @@ static void sends(void *arg)
 	struct prog_nic n;
 	struct prog_vi v[VIS];
 	u32 i, k;
-	int ret;
 
-	sim_expect(!prog_open(&n, "via_a", 4096), "");
+	sim_ok(prog_open(&n, "via_a", 4096));
 	for (i = 0; i < VIS; i++) {
-		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
-		do {
-			sim_sleep(MS);
-			ret = prog_request(&v[i], sim_nic_mac(w.nic[1]),
-					   "full", SEC);
-		} while (ret == VIA_R_NO_MATCH);
-		sim_expect(!ret, "(%d)", ret);
+		sim_ok(prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0));
+		prog_connect(&v[i], host_mac(1), "full", SEC);
 	}
 	w.ready++;
-	while (w.ready < 3)
-		sim_sleep(100000);
+	sim_await(w.ready >= 3, 100000);
 	for (i = 0; i < VIS; i++)
 		for (k = 0; k < 4; k++)
 			prog_post_send(&v[i], n.mem, 64);
@@ -52,8 +43,7 @@ static void sends(void *arg)
 	if (w.end == CLOSE)
 		prog_close(&n);
 	w.posted++;
-	while (!w.over)
-		sim_sleep(MS);
+	sim_await(w.over, MS);
 	prog_close(&n);
 }
 
@@ -62,61 +52,44 @@ static void takes(void *arg)
 	struct prog_nic n;
 	struct prog_vi v[VIS];
 	u32 i, k;
-	int ret;
 
-	sim_expect(!prog_open(&n, "via_b", 4096), "");
+	sim_ok(prog_open(&n, "via_b", 4096));
 	for (i = 0; i < VIS; i++) {
-		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
+		sim_ok(prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0));
 		for (k = 0; k < 8; k++)
 			prog_post_recv(&v[i], n.mem, 64);
-		ret = prog_accept(&v[i], "full", SEC);
-		sim_expect(!ret, "(%d)", ret);
+		prog_connect(&v[i], NULL, "full", SEC);
 	}
 	w.ready++;
-	while (!w.over)
-		sim_sleep(MS);
+	sim_await(w.over, MS);
 	prog_close(&n);
 }
 
 static void full(void)
 {
-	struct sim_proc *p[2];
-	u32 i;
+	struct sim_proc *sender;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	w.end = sim_dice(ENDS);
-	for (i = 0; i < 2; i++) {
-		w.nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-		p[i] = sim_proc_new(i ? "takes" : "sends", 1000 + i);
-	}
-	sim_thread(p[0], "sends", sends, NULL);
-	sim_thread(p[1], "takes", takes, NULL);
-	while (w.ready < 2)
-		sim_pause(100000);
-	sim_nic_stop(w.nic[0], true);
+	hosts_up(2);
+	sender = host_run(0, "sends", sends, NULL);
+	host_run(1, "takes", takes, NULL);
+	sim_await(w.ready >= 2, 100000);
+	sim_nic_stop(host_nic(0), true);
 	w.ready++;
-	while (w.posted < 1)
-		sim_pause(10000);
+	sim_await(w.posted >= 1, 10000);
 	sim_pause(sim_dice(200000));
 	if (w.end == KILL)
-		sim_kill(p[0]);
-	if (w.end == DOWN) {
-		sim_nic_down(w.nic[0]);
-		w.nic[0] = NULL;
-	}
+		sim_kill(sender);
+	if (w.end == DOWN)
+		host_down(0);
 	sim_pause(sim_dice(2) ? sim_dice(100000) : sim_dice(10 * MS));
-	if (w.nic[0])
-		sim_nic_stop(w.nic[0], false);
+	if (host_nic(0))
+		sim_nic_stop(host_nic(0), false);
 	msleep(sim_dice(20));
 	w.over = true;
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
-	for (i = 0; i < 2; i++)
-		if (w.nic[i])
-			sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "full", .run = full, .runs = 100,
+SIM_SCENARIO(.name = "full", .run = full, .runs = 100, .seconds = 60,
+	     SIM_STATE(w),
 	     .what = "ends of VIs and NICs while a transmitter stands still")

@@ -17,8 +17,6 @@
 #define OF_ONE		256		/* requests of one host */
 
 static struct {
-	struct sim_nic *nic[2];
-	struct sim_proc *proc[2];
 	u32 n;				/* connections */
 	struct prog_nic prog[2];
 	struct prog_vi vi[2][MANY];
@@ -60,28 +58,18 @@ static bool look(void *arg, u8 *frame, u32 *len)
 
 /* A pair of hosts with connections between them */
 
-static const char *const nodes[] = { "via_a", "via_b" };
-
 static void programs(void *arg)
 {
 	u32 i, side = !!arg;
 	struct prog_nic *n = &w.prog[side];
 	struct prog_vi *v;
-	int ret;
 
-	sim_expect(!prog_open(n, nodes[side], 4096), "");
+	sim_ok(prog_open(n, host_node(side), 4096));
 	for (i = 0; i < w.n; i++) {
 		v = &w.vi[side][i];
-		sim_expect(!prog_vi(v, n, i % 3 ? VIA_RELIABLE_DELIVERY :
-				    VIA_UNRELIABLE, 0, 0), "");
-		do {
-			ret = side ? prog_accept(v, "hosts", 10 * SEC) :
-				     prog_request(v, sim_nic_mac(w.nic[1]),
-						  "hosts", 10 * SEC);
-			if (ret == VIA_R_NO_MATCH)
-				sim_sleep(100000);
-		} while (ret == VIA_R_NO_MATCH);
-		sim_expect(!ret, "(%u of %u: %d)", i, side, ret);
+		sim_ok(prog_vi(v, n, i % 3 ? VIA_RELIABLE_DELIVERY :
+			       VIA_UNRELIABLE, 0, 0));
+		prog_connect(v, side ? NULL : host_mac(1), "hosts", 10 * SEC);
 		w.connected[side]++;
 	}
 	for (i = 0; !w.over[side]; sim_sleep(MS))
@@ -97,30 +85,19 @@ static void begin(u32 n)
 	memset(&w, 0, sizeof(w));
 	w.n = n;
 	sim_wire.meddle = look;
+	hosts_up(2);
 	for (i = 0; i < 2; i++)
-		w.nic[i] = sim_nic_up(nodes[i] + 4, 1 + i);
-	for (i = 0; i < 2; i++) {
-		w.proc[i] = sim_proc_new(nodes[i], 1000 + i);
-		sim_thread(w.proc[i], nodes[i], programs, i ? &w : NULL);
-	}
-	while (w.connected[0] < n || w.connected[1] < n)
-		sim_pause(MS);
+		host_run(i, "programs", programs, i ? &w : NULL);
+	sim_await(w.connected[0] >= n && w.connected[1] >= n, MS);
 	/* The timer has forgotten their beginning. */
 	msleep(2500);
 }
 
 static void stop(void)
 {
-	u32 i;
-
-	for (i = 0; i < 2; i++)
-		w.over[i] = true;
-	for (i = 0; i < 2; i++)
-		if (w.proc[i])
-			sim_proc_wait(w.proc[i]);
-	for (i = 0; i < 2; i++)
-		if (w.nic[i])
-			sim_nic_down(w.nic[i]);
+	w.over[0] = true;
+	w.over[1] = true;
+	hosts_down();
 }
 
 /* RESET or CANCEL of what these name. */
@@ -128,10 +105,10 @@ static void forge_end(struct forged *f, const u8 *from, u8 type, u32 vi,
 		      u64 cookie)
 {
 	if (type == VIA_WIRE_CANCEL) {
-		forge_answer(f, from, sim_nic_mac(w.nic[0]), type, vi, cookie);
+		forge_answer(f, from, host_mac(0), type, vi, cookie);
 		return;
 	}
-	forge(f, from, sim_nic_mac(w.nic[0]), type);
+	forge(f, from, host_mac(0), type);
 	forged_wire(f->data)->cookie = cpu_to_be64(cookie);
 	forged_end(f->data)->src = cpu_to_be32(vi);
 }
@@ -147,7 +124,7 @@ static u64 cost(u8 type, const u8 *from)
 		forge_end(&f, from, type, 1 + sim_dice(MANY),
 			  sim_dice64() | 1);
 		at = sim_steps;
-		forge_throw(&f, w.nic[0]);
+		forge_throw(&f, host_nic(0));
 		sim_pause(20000);
 		least = min_t(u64, least, sim_steps - at);
 	}
@@ -175,12 +152,12 @@ static void measure(u32 n, struct figures *f)
 	forge_host(host, 5);
 	for (i = 0; i < 2; i++) {
 		f->cost[i][0] = cost(types[i], host);
-		f->cost[i][1] = cost(types[i], sim_nic_mac(w.nic[1]));
+		f->cost[i][1] = cost(types[i], host_mac(1));
 	}
 	for (i = 0; i < n; i++)
 		sim_expect(prog_state(&w.vi[i % 2][i]) == VIA_STATE_CONNECTED,
 			   "");
-	sim_expect(sim_nic_peers(w.nic[0]) == 1, "");
+	sim_expect(sim_nic_peers(host_nic(0)) == 1, "");
 	stop();
 }
 
@@ -189,7 +166,6 @@ static void idle(void)
 	struct figures one, many;
 	u32 i, k;
 
-	sim_config.max_time = sim_clock + 300 * SEC;
 	measure(1, &one);
 	measure(MANY, &many);
 	sim_log("heartbeats %llu %llu, steps %llu %llu, costs %llu %llu, %llu %llu",
@@ -208,8 +184,8 @@ static void idle(void)
 				   many.cost[i][k], one.cost[i][k]);
 }
 
-SIM_SCENARIO(.name = "hosts-idle", .run = idle, .runs = 1,
-	     .max_vi = MANY + 8, .coarse = true,
+SIM_SCENARIO(.name = "hosts-idle", .run = idle, .runs = 1, .max_vi = MANY + 8,
+	     .seconds = 300, .coarse = true,
 	     .what = "idle connections of a pair of hosts, 1 and 1,000")
 
 /* The end of each connection is noticed, whatever is lost. */
@@ -229,8 +205,7 @@ static void noticed(u32 side, u32 n)
 {
 	u64 from = sim_now();
 
-	while (stand(side) > n && sim_now() < from + LIMIT)
-		sim_pause(10 * MS);
+	sim_await(stand(side) <= n || sim_now() >= from + LIMIT, 10 * MS);
 	sim_expect(stand(side) == n, "(%u of %u stand, of %u)", stand(side), n,
 		   w.n);
 	msleep(2000);
@@ -261,7 +236,7 @@ static void misjudge(u32 side)
 			forged_end(f.data)->seq ^= 1;
 		else if (i == 2)
 			forged_end(f.data)->src ^= 1;
-		forge_throw(&f, w.nic[side]);
+		forge_throw(&f, host_nic(side));
 	}
 }
 
@@ -270,7 +245,6 @@ static void lost(void)
 {
 	u32 side = sim_dice(2), n, drop, sent;
 
-	sim_config.max_time = sim_clock + 300 * SEC;
 	begin(1 + sim_dice(SOME));
 	/* With more of them the first one that is found tells of the others. */
 	n = 1 + sim_dice(sim_dice(2) ? w.n : 1);
@@ -308,18 +282,10 @@ static void anew(void *arg)
 {
 	struct prog_nic n;
 	struct prog_vi v;
-	int ret;
 
-	sim_expect(!prog_open(&n, nodes[!!arg], 0) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	do {
-		ret = arg ? prog_accept(&v, "anew", 10 * SEC) :
-			    prog_request(&v, sim_nic_mac(w.nic[1]), "anew",
-					 10 * SEC);
-		if (ret == VIA_R_NO_MATCH)
-			sim_sleep(100000);
-	} while (ret == VIA_R_NO_MATCH);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_open(&n, host_node(!!arg), 0));
+	sim_ok(prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0));
+	prog_connect(&v, arg ? NULL : host_mac(1), "anew", 10 * SEC);
 	/* The other end leaves when it is over. */
 	for (; !w.over[0]; sim_sleep(MS))
 		sim_expect(prog_state(&v) == VIA_STATE_CONNECTED, "");
@@ -329,36 +295,24 @@ static void anew(void *arg)
 /* A host is gone, and comes back without its connections, or does not. */
 static void dead(void)
 {
-	struct sim_proc *p[2] = { NULL };
 	bool back = sim_dice(2);
 	u32 i;
 
-	sim_config.max_time = sim_clock + 300 * SEC;
 	sim_wire.lasting = true;
 	begin(2 + sim_dice(SOME));
-	sim_nic_cut(w.nic[1], true);
 	w.heartbeats = 0;
-	w.over[1] = true;
-	sim_proc_wait(w.proc[1]);
-	w.proc[1] = NULL;
-	sim_nic_down(w.nic[1]);
-	w.nic[1] = NULL;
+	host_dies(1);
 	if (back) {
 		msleep(sim_dice(3000));
-		w.nic[1] = sim_nic_up("b", 2);
-		for (i = 0; i < 2; i++) {
-			p[i] = sim_proc_new("anew", 1000 + i);
-			sim_thread(p[i], "anew", anew, i ? &w : NULL);
-		}
+		host_up(1);
+		for (i = 0; i < 2; i++)
+			host_run(i, "anew", anew, i ? &w : NULL);
 	}
 	noticed(0, 0);
 	if (back)
 		sim_expect(w.heartbeats <= 2 * w.n + 20, "(%llu)", w.heartbeats);
 	else
 		sim_expect(w.heartbeats <= 10, "(%llu)", w.heartbeats);
-	w.over[0] = true;
-	for (i = 0; i < 2 && back; i++)
-		sim_proc_wait(p[i]);
 	stop();
 }
 
@@ -368,9 +322,9 @@ static void ask(const u8 *host, const char *disc, u32 vi, u64 cookie)
 {
 	struct forged f;
 
-	forge_conn(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_REQUEST, disc,
+	forge_conn(&f, host, host_mac(0), VIA_WIRE_REQUEST, disc,
 		   vi, cookie);
-	forge_throw(&f, w.nic[0]);
+	forge_throw(&f, host_nic(0));
 	sim_pause(50000);
 }
 
@@ -380,7 +334,7 @@ static void waits(void *arg)
 	struct prog_nic n;
 	u32 conn;
 
-	sim_expect(!prog_open(&n, "via_a", 0), "");
+	sim_ok(prog_open(&n, "via_a", 0));
 	sim_expect(prog_conn_wait(&n, "none", 500 * MS, &conn) ==
 		   VIA_R_TIMEOUT, "a refused request is offered");
 	prog_close(&n);
@@ -389,28 +343,25 @@ static void waits(void *arg)
 /* The answer to one host is kept, whatever others are answered. */
 static void refused(void)
 {
-	struct sim_proc *p;
 	u8 host[ETH_ALEN];
 	u32 i;
 
 	memset(&w, 0, sizeof(w));
 	sim_wire.meddle = look;
 	forge_host(w.victim, 1);
-	w.nic[0] = sim_nic_up("a", 1);
+	hosts_up(1);
 	ask(w.victim, "none", 3, 7);
 	sim_expect(w.answers[VIA_WIRE_REFUSE] == 1, "");
 	for (i = 2; i < CROWD; i++) {
 		forge_host(host, i);
 		ask(host, "none", 1 + sim_dice(8), 1 + sim_dice(8));
 	}
-	sim_expect(sim_nic_peers(w.nic[0]) == CROWD - 1, "");
-	p = sim_proc_new("waits", 1000);
-	sim_thread(p, "waits", waits, NULL);
+	sim_expect(sim_nic_peers(host_nic(0)) == CROWD - 1, "");
+	host_run(0, "waits", waits, NULL);
 	msleep(50);
 	ask(w.victim, "none", 3, 7);
 	sim_expect(w.answers[VIA_WIRE_REFUSE] == 2, "");
-	sim_proc_wait(p);
-	sim_nic_down(w.nic[0]);
+	hosts_down();
 }
 
 /* A copy of a request that was accepted long ago. */
@@ -420,9 +371,8 @@ static void accepts(void *arg)
 	struct prog_vi v;
 	u32 conn;
 
-	sim_expect(!prog_open(&n, "via_a", 0) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	sim_expect(!prog_accept(&v, "copy", 10 * SEC), "");
+	prog_open_vi(&n, &v, "via_a", 0, VIA_RELIABLE_DELIVERY);
+	prog_connect(&v, NULL, "copy", 10 * SEC);
 	w.connected[0]++;
 	sim_expect(prog_conn_wait(&n, "copy", 500 * MS, &conn) ==
 		   VIA_R_TIMEOUT, "an accepted request is offered again");
@@ -432,25 +382,22 @@ static void accepts(void *arg)
 static void copy(void)
 {
 	struct raw_host r;
-	struct sim_proc *p;
 	u32 i;
 
 	memset(&w, 0, sizeof(w));
-	w.nic[0] = sim_nic_up("a", 1);
-	raw_begin(&r, w.nic[0], 1);
+	hosts_up(1);
+	raw_begin(&r, host_nic(0), 1);
 	r.level = VIA_RELIABLE_DELIVERY;
-	p = sim_proc_new("accepts", 1000);
-	sim_thread(p, "accepts", accepts, NULL);
+	host_run(0, "accepts", accepts, NULL);
 	sim_expect(raw_connect(&r, "copy", true), "");
-	while (!w.connected[0])
-		sim_pause(MS);
+	sim_await(w.connected[0], MS);
 	msleep(20);
 	for (i = 0; i < 20; i++)
 		ask(r.mac, "none", r.vi, r.cookie + 100 + i);
 	ask(r.mac, "copy", r.vi, r.cookie);
-	sim_proc_wait(p);
+	programs_wait();
 	raw_end(&r);
-	sim_nic_down(w.nic[0]);
+	hosts_down();
 }
 
 /* One host asks for more than it may, none is answered: others are heard. */
@@ -459,7 +406,7 @@ static void keeps(void *arg)
 	struct prog_nic n;
 	u32 conn;
 
-	sim_expect(!prog_open(&n, "via_a", 0), "");
+	sim_ok(prog_open(&n, "via_a", 0));
 	while (!w.over[0])
 		prog_conn_wait(&n, "full", 20 * MS, &conn);
 	prog_close(&n);
@@ -467,14 +414,12 @@ static void keeps(void *arg)
 
 static void full(void)
 {
-	struct sim_proc *p;
 	u32 i;
 
 	memset(&w, 0, sizeof(w));
 	sim_wire.meddle = look;
-	w.nic[0] = sim_nic_up("a", 1);
-	p = sim_proc_new("keeps", 1000);
-	sim_thread(p, "keeps", keeps, NULL);
+	hosts_up(1);
+	host_run(0, "keeps", keeps, NULL);
 	forge_host(w.victim, 1);
 	for (i = 1; i < 2 * OF_ONE; i++)
 		ask(w.victim, "full", 1, i);
@@ -486,8 +431,7 @@ static void full(void)
 		ask(w.victim, "full", 1, 1);
 	sim_expect(w.answers[VIA_WIRE_WAIT], "");
 	w.over[0] = true;
-	sim_proc_wait(p);
-	sim_nic_down(w.nic[0]);
+	hosts_down();
 }
 
 /* More hosts than a NIC remembers, beside connections, and its end. */
@@ -498,7 +442,6 @@ static void flood(void)
 	struct forged f;
 	bool half = sim_dice(2);
 
-	sim_config.max_time = sim_clock + 300 * SEC;
 	begin(3);
 	for (i = 1; i < to; i++) {
 		forge_host(host, i);
@@ -508,17 +451,17 @@ static void flood(void)
 		forge_host(host, sim_dice(2 * i));
 		forge_end(&f, host, sim_dice(2) ? VIA_WIRE_RESET :
 			  VIA_WIRE_CANCEL, 1, i);
-		forge_throw(&f, w.nic[0]);
+		forge_throw(&f, host_nic(0));
 	}
-	sim_expect(sim_nic_peers(w.nic[0]) <= REMEMBERED + 1, "(%u)",
-		   sim_nic_peers(w.nic[0]));
-	sim_expect(sim_nic_peers(w.nic[0]) >= min_t(u32, to, REMEMBERED), "(%u)",
-		   sim_nic_peers(w.nic[0]));
+	sim_expect(sim_nic_peers(host_nic(0)) <= REMEMBERED + 1, "(%u)",
+		   sim_nic_peers(host_nic(0)));
+	sim_expect(sim_nic_peers(host_nic(0)) >= min_t(u32, to, REMEMBERED), "(%u)",
+		   sim_nic_peers(host_nic(0)));
 	sim_expect(stand(0) == 3 && stand(1) == 3, "");
 	if (half) {
 		msleep(16000);
-		sim_expect(sim_nic_peers(w.nic[0]) == 1, "(%u)",
-			   sim_nic_peers(w.nic[0]));
+		sim_expect(sim_nic_peers(host_nic(0)) == 1, "(%u)",
+			   sim_nic_peers(host_nic(0)));
 	}
 	stop();
 }
@@ -536,7 +479,7 @@ static void knocks(void *arg)
 		type = types[sim_dice(ARRAY_SIZE(types))];
 		forge_host(host, sim_dice(4));
 		if (via_wire_has_conn(type)) {
-			forge_conn(&f, host, sim_nic_mac(w.nic[0]), type,
+			forge_conn(&f, host, host_mac(0), type,
 				   "none", 1 + sim_dice(3), 1 + sim_dice(3));
 			if (type == VIA_WIRE_ACCEPT) {
 				forged_conn(f.data)->to =
@@ -548,7 +491,7 @@ static void knocks(void *arg)
 			forge_end(&f, host, type, 1 + sim_dice(3),
 				  1 + sim_dice(3));
 		}
-		forge_throw(&f, w.nic[0]);
+		forge_throw(&f, host_nic(0));
 		sim_pause(sim_dice(20000));
 	}
 	w.over[1] = true;
@@ -582,38 +525,33 @@ static void come_and_go(void)
 	struct sim_proc *p;
 
 	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
-	w.nic[0] = sim_nic_up("a", 1);
-	p = sim_proc_new("calls", 1000);
-	sim_thread(p, "calls", calls, NULL);
+	hosts_up(1);
+	p = host_run(0, "calls", calls, NULL);
 	sim_kthread("knocks", knocks, NULL);
 	if (sim_dice(2))
-		while (!sim_proc_ended(p))
-			sim_pause(MS);
+		sim_await(sim_proc_ended(p), MS);
 	else
 		sim_pause(sim_dice(3000000));
 	w.over[0] = true;
-	while (!w.over[1])
-		sim_pause(10000);
-	sim_nic_down(w.nic[0]);
-	sim_proc_wait(p);
+	sim_await(w.over[1], 10000);
+	host_down(0);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "hosts-lost", .run = lost, .runs = 40,
-	     .max_vi = SOME + 8,
+SIM_SCENARIO(.name = "hosts-lost", .run = lost, .runs = 40, .max_vi = SOME + 8,
+	     .seconds = 300,
 	     .what = "DISCONNECTs of some of many connections are lost")
-SIM_SCENARIO(.name = "hosts-dead", .run = dead, .runs = 40,
-	     .max_vi = SOME + 8,
+SIM_SCENARIO(.name = "hosts-dead", .run = dead, .runs = 40, .max_vi = SOME + 8,
+	     .seconds = 300,
 	     .what = "a host with many connections is gone, or started again")
-SIM_SCENARIO(.name = "hosts-refused", .run = refused,
-	     .runs = 20, .what = "no host takes the answers of another")
+SIM_SCENARIO(.name = "hosts-refused", .run = refused, .runs = 20,
+	     .what = "no host takes the answers of another")
 SIM_SCENARIO(.name = "hosts-copy", .run = copy, .runs = 40,
 	     .what = "a late copy of a request whose connection stands")
-SIM_SCENARIO(.name = "hosts-full", .run = full, .runs = 10,
-	     .coarse = true,
+SIM_SCENARIO(.name = "hosts-full", .run = full, .runs = 10, .coarse = true,
 	     .what = "one host does not take all places for requests")
-SIM_SCENARIO(.name = "hosts-flood", .run = flood, .runs = 10,
+SIM_SCENARIO(.name = "hosts-flood", .run = flood, .runs = 10, .seconds = 300,
 	     .coarse = true,
 	     .what = "more hosts ask than a NIC remembers")
-SIM_SCENARIO(.name = "hosts-go", .run = come_and_go, .runs = 300,
+SIM_SCENARIO(.name = "hosts-go", .run = come_and_go, .runs = 300, .seconds = 60,
 	     .what = "hosts come and go beside their frames, and the NIC goes")

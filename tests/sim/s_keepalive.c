@@ -15,7 +15,6 @@
 #define CHURNS		4
 
 static struct {
-	struct sim_nic *nic[2];
 	struct sim_proc *proc[2];
 	struct prog_nic prog[2];
 	struct prog_vi vi[2][MANY];
@@ -34,13 +33,6 @@ static struct {
 	bool count[2], counted[2];
 	u32 made, stay;			/* churn */
 } w;
-
-static const char *const nodes[] = { "via_a", "via_b" };
-
-static const u8 *mac(u32 i)
-{
-	return sim_nic_mac(w.nic[i]);
-}
 
 static bool look(void *arg, u8 *frame, u32 *len)
 {
@@ -95,23 +87,17 @@ static void programs(void *arg)
 	bool left = false;
 	int ret;
 
-	sim_expect(!prog_open(n, nodes[side], 4096), "");
+	sim_ok(prog_open(n, host_node(side), 4096));
 	out = prog_buffer(n, MSG);
 	in = prog_buffer(n, MSG);
 	for (i = 0; i < w.n; i++) {
 		v = &w.vi[side][i];
-		sim_expect(!prog_vi(v, n, i % 3 ? VIA_UNRELIABLE :
-				    VIA_RELIABLE_DELIVERY, 0, 0), "");
+		sim_ok(prog_vi(v, n, i % 3 ? VIA_UNRELIABLE :
+			       VIA_RELIABLE_DELIVERY, 0, 0));
 		for (ret = 0; !i && ret < BUFS; ret++)
 			prog_post_recv(v, in, MSG);
-		do {
-			ret = side != w.asker ?
-				prog_accept(v, "beats", 10 * SEC) :
-				prog_request(v, mac(!side), "beats", 10 * SEC);
-			if (ret == VIA_R_NO_MATCH)
-				sim_sleep(100000);
-		} while (ret == VIA_R_NO_MATCH);
-		sim_expect(!ret, "(%u of %u: %d)", i, side, ret);
+		prog_connect(v, side != w.asker ? NULL : host_mac(!side),
+			     "beats", 10 * SEC);
 		w.connected[side]++;
 	}
 	for (; !w.over; sim_sleep(50 * MS)) {
@@ -134,32 +120,19 @@ static void begin(u32 n)
 {
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
 	w.n = n;
 	w.asker = sim_dice(2);
-	sim_config.max_time = sim_clock + 300 * SEC;
 	sim_wire.meddle = look;
+	hosts_up(2);
 	for (i = 0; i < 2; i++)
-		w.nic[i] = sim_nic_up(nodes[i] + 4, 1 + i);
-	for (i = 0; i < 2; i++) {
-		w.proc[i] = sim_proc_new(nodes[i], 1000 + i);
-		sim_thread(w.proc[i], nodes[i], programs, i ? &w : NULL);
-	}
-	while (w.connected[0] < n || w.connected[1] < n)
-		sim_pause(MS);
+		w.proc[i] = host_run(i, "programs", programs, i ? &w : NULL);
+	sim_await(w.connected[0] >= n && w.connected[1] >= n, MS);
 }
 
 static void stop(void)
 {
-	u32 i;
-
 	w.over = true;
-	for (i = 0; i < 2; i++)
-		if (w.proc[i])
-			sim_proc_wait(w.proc[i]);
-	for (i = 0; i < 2; i++)
-		if (w.nic[i])
-			sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
 static bool stands(u32 side, u32 i)
@@ -204,8 +177,7 @@ static void leave_and_notice(bool forge)
 static void ask_counts(void)
 {
 	w.count[0] = w.count[1] = true;
-	while (!w.counted[0] || !w.counted[1])
-		sim_pause(10 * MS);
+	sim_await(w.counted[0] && w.counted[1], 10 * MS);
 }
 
 /* No DISCONNECT arrives, ever. */
@@ -244,7 +216,7 @@ static void lost(void)
 }
 
 SIM_SCENARIO(.name = "keepalive-lost", .run = lost, .runs = 60,
-	     .max_vi = SOME + 4,
+	     .max_vi = SOME + 4, .seconds = 300, SIM_STATE(w),
 	     .what = "connections whose ends are never told end in 8 s")
 
 /* Each DISCONNECT arrives, and both sides count why. */
@@ -273,7 +245,7 @@ static void told(void)
 }
 
 SIM_SCENARIO(.name = "keepalive-told", .run = told, .runs = 60,
-	     .max_vi = SOME + 4,
+	     .max_vi = SOME + 4, .seconds = 300, SIM_STATE(w),
 	     .what = "reasons of connections that end, counted on both sides")
 
 /* Many: LIST in pages, and no more RESETs than strangers get. */
@@ -303,11 +275,11 @@ static void none(void)
 }
 
 SIM_SCENARIO(.name = "keepalive-none", .run = none, .runs = 1,
-	     .max_vi = MANY + 8, .coarse = true,
+	     .max_vi = MANY + 8, .seconds = 300, SIM_STATE(w), .coarse = true,
 	     .what = "connections with a host that has ended all")
 
 SIM_SCENARIO(.name = "keepalive-pages", .run = pages, .runs = 1,
-	     .max_vi = MANY + 8, .coarse = true,
+	     .max_vi = MANY + 8, .seconds = 300, SIM_STATE(w), .coarse = true,
 	     .what = "a thousand connections whose ends are never told")
 
 /* There was no memory for what a host would remember of those it has ended. */
@@ -322,15 +294,14 @@ static void forgotten(void)
 	sim_config.no_atomic = true;
 	w.go = true;
 	for (i = 0; i < w.n; i++)
-		while (stands(side, i))
-			sim_pause(MS);
+		sim_await(!stands(side, i), MS);
 	sim_config.no_atomic = false;
 	leave_and_notice(false);
 	stop();
 }
 
-SIM_SCENARIO(.name = "keepalive-forgotten", .run = forgotten,
-	     .runs = 60, .max_vi = SOME + 4,
+SIM_SCENARIO(.name = "keepalive-forgotten", .run = forgotten, .runs = 60,
+	     .max_vi = SOME + 4, .seconds = 300, SIM_STATE(w),
 	     .what = "a host that knows nothing of connections it had")
 
 /* Connections begin and end all the time, beside HEARTBEAT_ACKs at each moment. */
@@ -344,15 +315,14 @@ static void churn_side(void *arg)
 	u64 until;
 	int ret;
 
-	while (!n->mem)
-		sim_sleep(10000);
+	sim_await(n->mem, 10000);
 	scnprintf(disc, sizeof(disc), "c%u", i);
-	sim_expect(!prog_vi(&v, n, 1 << (i % 3), 0, 0), "");
+	sim_ok(prog_vi(&v, n, 1 << (i % 3), 0, 0));
 	while (!w.go) {
 		if (side)
 			ret = prog_accept(&v, disc, 20 * MS);
 		else
-			ret = prog_request(&v, mac(1), disc, SEC);
+			ret = prog_request(&v, host_mac(1), disc, SEC);
 		if (ret) {
 			sim_sleep(sim_dice(MS));
 			continue;
@@ -368,8 +338,7 @@ static void churn_side(void *arg)
 		prog_disconnect(&v);
 	}
 	w.stay++;
-	while (!w.over)
-		sim_sleep(MS);
+	sim_await(w.over, MS);
 }
 
 static void beside(void)
@@ -389,8 +358,7 @@ static void beside(void)
 			   (void *)(uintptr_t)i);
 	msleep(300 + sim_dice(400));
 	w.go = true;
-	while (w.stay < 2 * CHURNS)
-		sim_pause(MS);
+	sim_await(w.stay >= 2 * CHURNS, MS);
 	sim_log("%u connections, %u HEARTBEATs, %u LISTs, %u questions",
 		w.made, w.sent[VIA_WIRE_HEARTBEAT], w.sent[VIA_WIRE_LIST],
 		w.questions);
@@ -400,7 +368,7 @@ static void beside(void)
 }
 
 SIM_SCENARIO(.name = "keepalive-beside", .run = beside, .runs = 200,
-	     .max_vi = 2 * CHURNS + 4,
+	     .max_vi = 2 * CHURNS + 4, .seconds = 300, SIM_STATE(w),
 	     .what = "HEARTBEAT_ACKs beside connections that begin and end")
 
 /*
@@ -409,7 +377,7 @@ SIM_SCENARIO(.name = "keepalive-beside", .run = beside, .runs = 200,
  */
 static void fill(struct forged *f, u32 to, u8 type, u64 cookie)
 {
-	forge(f, mac(!to), mac(to), type);
+	forge(f, host_mac(!to), host_mac(to), type);
 	forged_wire(f->data)->cookie = cpu_to_be64(cookie);
 }
 
@@ -426,7 +394,7 @@ static void throw_heartbeat(u32 to, u8 type, u64 epoch, bool known)
 	b->connections = cpu_to_be32(sim_dice(3));
 	b->digest = sim_dice64();
 	f.len = ETH_HLEN + VIA_WIRE_HEARTBEAT_LEN;
-	forge_throw(&f, w.nic[to]);
+	forge_throw(&f, host_nic(to));
 }
 
 static void throw_list(u32 to, bool known)
@@ -446,27 +414,23 @@ static void throw_list(u32 to, bool known)
 	for (i = 0; i < n; i++)
 		at[i].cookie = cpu_to_be64(U64_MAX - n + i);
 	f.len = ETH_HLEN + VIA_WIRE_LIST_LEN + n * sizeof(*at);
-	forge_throw(&f, w.nic[to]);
+	forge_throw(&f, host_nic(to));
 }
 
 static void throw_acks(u32 to, bool known)
 {
 	struct via_wire_acks_entry *e;
-	struct via_wire_acks *a;
 	u32 n = 1 + sim_dice(10), i;
 	struct forged f;
 
-	fill(&f, to, VIA_WIRE_ACKS, known ? w.epoch[to] : sim_dice64());
-	a = (void *)(forged_wire(f.data) + 1);
-	e = (void *)(a + 1);
-	a->count = cpu_to_be16(n);
+	e = forge_acks(&f, host_mac(!to), host_mac(to),
+		       known ? w.epoch[to] : sim_dice64(), n);
 	for (i = 0; i < n; i++) {
 		e[i].dst = cpu_to_be32(1 + sim_dice(w.n + 2));
 		e[i].cookie = cpu_to_be64(sim_dice64() | 1);
 		e[i].ack = sim_dice64();
 	}
-	f.len = ETH_HLEN + VIA_WIRE_ACKS_LEN + n * sizeof(*e);
-	forge_throw(&f, w.nic[to]);
+	forge_throw(&f, host_nic(to));
 }
 
 static void hostile(void)
@@ -486,12 +450,13 @@ static void hostile(void)
 			throw_heartbeat(to, VIA_WIRE_HEARTBEAT, w.epoch[!to], true);
 			break;
 		case 1:
-			throw_heartbeat(to, VIA_WIRE_HEARTBEAT, sim_dice64() | 1,
-				   sim_dice(2));
+			throw_heartbeat(to, VIA_WIRE_HEARTBEAT,
+					sim_dice64() | 1, sim_dice(2));
 			break;
 		case 2:
-			throw_heartbeat(to, VIA_WIRE_HEARTBEAT_ACK, sim_dice(2) ?
-				   w.epoch[!to] : sim_dice64() | 1, true);
+			throw_heartbeat(to, VIA_WIRE_HEARTBEAT_ACK,
+					sim_dice(2) ? w.epoch[!to] :
+						      sim_dice64() | 1, true);
 			break;
 		case 3:
 			throw_list(to, sim_dice(4));
@@ -513,8 +478,8 @@ static void hostile(void)
 	stop();
 }
 
-SIM_SCENARIO(.name = "keepalive-hostile", .run = hostile,
-	     .runs = 40, .max_vi = SOME + 4,
+SIM_SCENARIO(.name = "keepalive-hostile", .run = hostile, .runs = 40,
+	     .max_vi = SOME + 4, .seconds = 300, SIM_STATE(w),
 	     .what = "HEARTBEAT, HEARTBEAT_ACK, LIST and ACKS of a host that knows epochs")
 
 /* One host was started again, and the other one hears of it at once. */
@@ -523,17 +488,10 @@ static void asks_anew(void *arg)
 {
 	struct prog_nic n;
 	struct prog_vi v;
-	int ret;
 
-	sim_expect(!prog_open(&n, nodes[!!arg], 0) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	do {
-		ret = arg ? prog_request(&v, mac(0), "anew", 10 * SEC) :
-			    prog_accept(&v, "anew", 10 * SEC);
-		if (ret == VIA_R_NO_MATCH)
-			sim_sleep(100000);
-	} while (ret == VIA_R_NO_MATCH);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_open(&n, host_node(!!arg), 0));
+	sim_ok(prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0));
+	prog_connect(&v, arg ? host_mac(0) : NULL, "anew", 10 * SEC);
 	w.made++;
 	for (; !w.over; sim_sleep(MS))
 		sim_expect(w.over || prog_state(&v) == VIA_STATE_CONNECTED,
@@ -544,8 +502,7 @@ static void asks_anew(void *arg)
 static void ask_one_count(u32 side)
 {
 	w.count[side] = true;
-	while (!w.counted[side])
-		sim_pause(10 * MS);
+	sim_await(w.counted[side], 10 * MS);
 }
 
 static bool all_ended(u32 side)
@@ -560,7 +517,6 @@ static bool all_ended(u32 side)
 
 static void restart_of(u32 n)
 {
-	struct sim_proc *p[2] = { NULL };
 	bool asks = sim_dice(2);
 	u64 from;
 	u32 i;
@@ -568,37 +524,26 @@ static void restart_of(u32 n)
 	sim_wire.lasting = true;
 	begin(n);
 	msleep(sim_dice(2500));
-	sim_nic_cut(w.nic[1], true);
-	sim_kill(w.proc[1]);
-	sim_proc_wait(w.proc[1]);
-	w.proc[1] = NULL;
-	sim_nic_down(w.nic[1]);
-	w.nic[1] = sim_nic_up("b", 2);
+	host_dies(1);
+	host_up(1);
 	w.again = true;
 	from = sim_now();
-	for (i = 0; i < 2 && asks; i++) {
-		p[i] = sim_proc_new("anew", 1000 + i);
-		sim_thread(p[i], "anew", asks_anew, i ? &w : NULL);
-	}
-	while (!all_ended(0) && sim_now() < from + 4 * SEC)
-		sim_pause(MS);
+	for (i = 0; i < 2 && asks; i++)
+		host_run(i, "anew", asks_anew, i ? &w : NULL);
+	sim_await(all_ended(0) || sim_now() >= from + 4 * SEC, MS);
 	sim_expect(all_ended(0), "");
 	if (asks) {
-		while (w.made < 2)
-			sim_pause(MS);
+		sim_await(w.made >= 2, MS);
 		/* As soon as it is heard that there is a new life. */
 		sim_expect(sim_now() < from + SEC, "after %llu ms",
 			   (sim_now() - from) / MS);
 		/* A frame of the life before comes late. */
 		if (w.asker == 1)
-			sim_nic_inject(w.nic[0], w.request, sizeof(w.request));
+			sim_nic_inject(host_nic(0), w.request, sizeof(w.request));
 	}
 	msleep(3000);
 	ask_one_count(0);
 	sim_expect(w.counts[0][3] == w.n, "(%u of %u)", w.counts[0][3], w.n);
-	w.over = true;
-	for (i = 0; i < 2 && asks; i++)
-		sim_proc_wait(p[i]);
 	stop();
 }
 
@@ -607,14 +552,8 @@ static void restart(void)
 	restart_of(2 + sim_dice(SOME));
 }
 
-/* More than end in one visit. */
-static void restart_many(void)
-{
-	restart_of(MANY / 3);
-}
-
-SIM_SCENARIO(.name = "keepalive-restart", .run = restart,
-	     .runs = 60, .max_vi = SOME + 8,
+SIM_SCENARIO(.name = "keepalive-restart", .run = restart, .runs = 60,
+	     .max_vi = SOME + 8, .seconds = 300, SIM_STATE(w),
 	     .what = "a host that was started again, with its address")
 
 /*
@@ -623,36 +562,31 @@ SIM_SCENARIO(.name = "keepalive-restart", .run = restart,
  */
 static void usurped(void)
 {
-	struct sim_proc *p[2];
 	struct forged f;
 	u64 from;
 	u32 i;
 
 	begin(2);
-	forge_conn(&f, mac(1), mac(0), VIA_WIRE_REQUEST, "none", 7, 7);
+	forge_conn(&f, host_mac(1), host_mac(0), VIA_WIRE_REQUEST, "none", 7, 7);
 	f.unproven = true;
-	sim_nic_prove_epoch(w.nic[0], f.data);
-	forge_throw(&f, w.nic[0]);
+	sim_nic_prove_epoch(host_nic(0), f.data);
+	forge_throw(&f, host_nic(0));
 	from = sim_now();
-	for (i = 0; i < 2; i++) {
-		p[i] = sim_proc_new("anew", 1000 + i);
-		sim_thread(p[i], "anew", asks_anew, i ? &w : NULL);
-	}
-	while (w.made < 2)
-		sim_pause(MS);
+	for (i = 0; i < 2; i++)
+		host_run(i, "anew", asks_anew, i ? &w : NULL);
+	sim_await(w.made >= 2, MS);
 	sim_expect(sim_now() > from + 7 * SEC && sim_now() < from + 10 * SEC,
 		   "after %llu ms", (sim_now() - from) / MS);
 	sim_expect(all_ended(0), "");
-	w.over = true;
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
 	stop();
 }
 
-SIM_SCENARIO(.name = "keepalive-usurped", .run = usurped,
-	     .runs = 20, .max_vi = SOME + 8,
+SIM_SCENARIO(.name = "keepalive-usurped", .run = usurped, .runs = 20,
+	     .max_vi = SOME + 8, .seconds = 300, SIM_STATE(w),
 	     .what = "a request of another life in the name of a host")
 
-SIM_SCENARIO(.name = "keepalive-restart-many",
-	     .run = restart_many, .runs = 1, .max_vi = MANY + 8, .coarse = true,
+/* More than end in one visit. */
+SIM_SCENARIO(.name = "keepalive-restart-many", .run_as = restart_of,
+	     .as = MANY / 3, .runs = 1, .max_vi = MANY + 8, .seconds = 300,
+	     SIM_STATE(w), .coarse = true,
 	     .what = "the same with some hundred connections")

@@ -3,7 +3,6 @@
  * VIs of many hosts that owe acknowledgements at the same time: each host gets its
  * own, and none waits for the others' without end.
  */
-#include <stdio.h>
 #include "prog.h"
 #include "../../devices/ether/owed.h"
 #include "../../devices/ether/vi.h"
@@ -14,7 +13,6 @@
 #define US		1000ull
 
 static struct {
-	struct sim_nic *sink, *nic[HOSTS];
 	struct prog_nic at, prog[HOSTS];
 	struct prog_vi in[HOSTS], out[HOSTS];
 	u32 up, waiting, over, round;
@@ -25,42 +23,35 @@ static void sink(void *arg)
 	struct prog_done d;
 	u32 i, r;
 
-	sim_expect(!prog_open(&w.at, "via_sink", HOSTS * MSG), "");
+	sim_ok(prog_open(&w.at, host_node(0), HOSTS * MSG));
 	for (i = 0; i < HOSTS; i++) {
-		sim_expect(!prog_vi(&w.in[i], &w.at, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
+		sim_ok(prog_vi(&w.in[i], &w.at, VIA_RELIABLE_DELIVERY, 0, 0));
 		for (r = 0; r < ROUNDS; r++)
 			prog_post_recv(&w.in[i], w.at.mem + i * MSG, MSG);
-		while (prog_accept(&w.in[i], "owed", SEC))
-			sim_sleep(100 * US);
+		sim_await(!prog_accept(&w.in[i], "owed", SEC), 100 * US);
 	}
 	for (r = 0; r < ROUNDS; r++)
 		for (i = 0; i < HOSTS; i++)
-			sim_expect(!prog_wait(&w.in[i], true, 10 * SEC, &d), "");
-	while (w.over < HOSTS)
-		sim_sleep(MS);
+			sim_ok(prog_wait(&w.in[i], true, 10 * SEC, &d));
+	sim_await(w.over >= HOSTS, MS);
 	prog_close(&w.at);
 }
 
 static void host(void *arg)
 {
-	u32 i = (struct sim_nic **)arg - w.nic, r;
+	u32 i = (uintptr_t)arg, r;
 	struct prog_nic *n = &w.prog[i];
 	struct prog_done d;
-	char name[16];
 
-	snprintf(name, sizeof(name), "via_h%u", i);
-	sim_expect(!prog_open(n, name, MSG), "");
-	sim_expect(!prog_vi(&w.out[i], n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	while (prog_request(&w.out[i], sim_nic_mac(w.sink), "owed", SEC))
-		sim_sleep(100 * US);
+	prog_open_vi(n, &w.out[i], host_node(1 + i), MSG,
+		     VIA_RELIABLE_DELIVERY);
+	sim_await(!prog_request(&w.out[i], host_mac(0), "owed", SEC), 100 * US);
 	w.up++;
 	for (r = 0; r < ROUNDS; r++) {
 		w.waiting++;
-		while (w.waiting < (r + 1) * HOSTS)
-			sim_sleep(10 * US);
+		sim_await(w.waiting >= (r + 1) * HOSTS, 10 * US);
 		prog_post_send(&w.out[i], n->mem, MSG);
-		sim_expect(!prog_wait(&w.out[i], false, 10 * SEC, &d), "");
+		sim_ok(prog_wait(&w.out[i], false, 10 * SEC, &d));
 	}
 	sim_expect(!prog_counter(n, "timeouts"), "%llu timeouts of host %u",
 		   prog_counter(n, "timeouts"), i);
@@ -70,33 +61,20 @@ static void host(void *arg)
 
 static void owed(void)
 {
-	static char name[HOSTS][16];
-	struct sim_proc *p[HOSTS + 1];
-	u32 i;
+	uintptr_t i;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 100 * SEC;
 	sim_config.max_steps = 0;
 	/* An acknowledgement for the wrong host is none. */
 	sim_param_set("rto_min_us", 500000);
-	w.sink = sim_nic_up("sink", 1);
-	p[HOSTS] = sim_proc_new("sink", 2000);
-	sim_thread(p[HOSTS], "sink", sink, NULL);
-	for (i = 0; i < HOSTS; i++) {
-		snprintf(name[i], sizeof(name[i]), "h%u", i);
-		w.nic[i] = sim_nic_up(name[i], 2 + i);
-		p[i] = sim_proc_new(name[i], 1000 + i);
-		sim_thread(p[i], name[i], host, &w.nic[i]);
-	}
-	for (i = 0; i <= HOSTS; i++)
-		sim_proc_wait(p[i]);
+	hosts_up(1 + HOSTS);
+	host_run(0, "sink", sink, NULL);
 	for (i = 0; i < HOSTS; i++)
-		sim_nic_down(w.nic[i]);
-	sim_nic_down(w.sink);
+		host_run(1 + i, "host", host, (void *)i);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "acks-hosts", .run = owed, .runs = 10,
-	     .max_vi = HOSTS + 1, .coarse = true,
+SIM_SCENARIO(.name = "acks-hosts", .run = owed, .runs = 10, .max_vi = HOSTS + 1,
+	     .seconds = 100, SIM_STATE(w), .coarse = true,
 	     .what = "what one CPU owes many hosts reaches each of them")
 
 /* The lists themselves: one that is filled again and again is not all there is. */
@@ -109,8 +87,8 @@ static void turns(void)
 	u32 i, n, seen = 0;
 	bool behind, last;
 
-	w.sink = sim_nic_up("a", 1);
-	nic = sim_nic_ether(w.sink);
+	hosts_up(1);
+	nic = sim_nic_ether(host_nic(0));
 	for (i = 0; i < 3; i++) {
 		peer[i] = kzalloc(sizeof(*peer[i]), GFP_KERNEL);
 		ev[i] = kzalloc(sizeof(*ev[i]), GFP_KERNEL);
@@ -146,7 +124,7 @@ out:
 		kfree(peer[i]);
 		kfree(ev[i]);
 	}
-	sim_nic_down(w.sink);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "acks-turns", .run = turns, .runs = 5,

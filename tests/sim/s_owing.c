@@ -19,7 +19,6 @@
 #define ENTRIES		10u
 
 static struct {
-	struct sim_nic *nic[2];
 	struct prog_nic prog[2];
 	struct prog_vi vi[2][MANY];
 	u32 n, up[2];
@@ -74,34 +73,23 @@ static void connect_all(u32 side)
 {
 	struct prog_vi *v;
 	u32 i;
-	int ret;
 
-	sim_expect(!prog_open(&w.prog[side], side ? "via_b" : "via_a",
-			      (MANY + 1) * MSG), "");
+	sim_ok(prog_open(&w.prog[side], side ? "via_b" : "via_a",
+			 (MANY + 1) * MSG));
 	for (i = 0; i < w.n; i++) {
 		v = &w.vi[side][i];
-		sim_expect(!prog_vi(v, &w.prog[side], i & 1 ?
-				    VIA_RELIABLE_RECEPTION :
-				    VIA_RELIABLE_DELIVERY, 0, 0), "");
+		sim_ok(prog_vi(v, &w.prog[side], i & 1 ?
+			       VIA_RELIABLE_RECEPTION : VIA_RELIABLE_DELIVERY,
+			       0, 0));
 		prog_post_recv(v, w.prog[side].mem + i * MSG, MSG);
-		do {
-			ret = side ? prog_accept(v, "owing", SEC) :
-				     prog_request(v, sim_nic_mac(w.nic[1]),
-						  "owing", SEC);
-			if (ret)
-				sim_sleep(100000);
-		} while (ret == VIA_R_NO_MATCH || ret == VIA_R_TIMEOUT);
-		sim_expect(!ret, "(%d)", ret);
+		prog_connect(v, side ? NULL : host_mac(1), "owing", 10 * SEC);
 		w.up[side]++;
 	}
 }
 
 static void done(u32 side, u32 i, bool recv)
 {
-	struct prog_done d;
-
-	sim_expect(!prog_wait(&w.vi[side][i], recv, 10 * SEC, &d) &&
-		   !(d.status & VIA_ST_ERROR_MASK), "(%u, %#x)", i, d.status);
+	prog_good(&w.vi[side][i], recv, 10 * SEC);
 	if (recv)
 		prog_post_recv(&w.vi[side][i], w.prog[side].mem + i * MSG,
 			       MSG);
@@ -131,8 +119,7 @@ static void answers(void *arg)
 	for (i = 0; i < w.n; i++)
 		done(1, i, true);
 	w.taken = true;
-	while (!w.over)
-		sim_sleep(MS);
+	sim_await(w.over, MS);
 	prog_close(&w.prog[1]);
 }
 
@@ -141,8 +128,7 @@ static void asks(void *arg)
 	u32 r, i;
 
 	connect_all(0);
-	while (w.up[1] < w.n)
-		sim_sleep(MS);
+	sim_await(w.up[1] >= w.n, MS);
 	for (r = 0; r < WARM; r++) {
 		send_all(0);
 		for (i = 0; i < w.n; i++)
@@ -151,8 +137,7 @@ static void asks(void *arg)
 			done(0, i, false);
 	}
 	w.warm = true;
-	while (!w.go)
-		sim_sleep(100000);
+	sim_await(w.go, 100000);
 	send_all(0);
 	for (i = 0; i < w.n; i++)
 		done(0, i, false);
@@ -162,8 +147,8 @@ static void asks(void *arg)
 
 static struct via_peer *peer_of(u32 side)
 {
-	return via_peer_find(sim_nic_ether(w.nic[side]),
-			     sim_nic_mac(w.nic[!side]));
+	return via_peer_find(sim_nic_ether(host_nic(side)),
+			     host_mac(!side));
 }
 
 /* How long the end that is asked waits for data, ns. */
@@ -180,12 +165,9 @@ static u64 bet(void)
 static void owing(void)
 {
 	unsigned long from, known;
-	struct sim_proc *p[2];
-	u32 i, n;
+	u32 n;
 
-	memset(&w, 0, sizeof(w));
 	w.n = sim_dice(12) ? 1 + sim_dice(SOME) : MANY;
-	sim_config.max_time = sim_clock + 100 * SEC;
 	sim_config.step_ns = 2;
 	sim_wire.delay_ns = w.n == MANY ? 5 * MS : MS;
 	sim_wire.credit = 2048;
@@ -193,27 +175,21 @@ static void owing(void)
 	/* No frame comes twice because of the pause. */
 	sim_param_set("rto_min_us", 500000);
 	sim_wire.meddle = look;
-	w.nic[0] = sim_nic_up("a", 1);
-	w.nic[1] = sim_nic_up("b", 2);
-	p[1] = sim_proc_new("answers", 1001);
-	sim_thread(p[1], "answers", answers, NULL);
-	p[0] = sim_proc_new("asks", 1000);
-	sim_thread(p[0], "asks", asks, NULL);
-	while (!w.warm)
-		sim_pause(MS);
+	hosts_up(2);
+	host_run(1, "answers", answers, NULL);
+	host_run(0, "asks", asks, NULL);
+	sim_await(w.warm, MS);
 	/* What is owed of it is told. */
 	sim_pause(100 * MS);
 	w.count = true;
 	w.begun = sim_now();
 	from = jiffies;
 	w.go = true;
-	while (!w.taken)
-		sim_pause(20 * US);
+	sim_await(w.taken, 20 * US);
 	/* No CPU runs until all wait long enough: it is one alarm. */
 	w.settled = sim_now();
 	sim_clock += bet() + 20 * US;
-	while (!w.over)
-		sim_pause(MS);
+	sim_await(w.over, MS);
 	n = w.n - w.early;
 	sim_log("%u VIs, and %u: %u frames, %u entries, %u with a time", n,
 		w.early, w.frames, w.entries, w.waited);
@@ -228,14 +204,11 @@ static void owing(void)
 	rcu_read_unlock();
 	sim_expect(!w.waited || time_after_eq(known, from),
 		   "the times are not heard");
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
-	for (i = 0; i < 2; i++)
-		sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "acks-alarm", .run = owing, .runs = 40,
-	     .max_vi = MANY + 2, .coarse = true,
+SIM_SCENARIO(.name = "acks-alarm", .run = owing, .runs = 40, .max_vi = MANY + 2,
+	     .seconds = 100, SIM_STATE(w), .coarse = true,
 	     .what = "acknowledgements of one alarm go in few frames")
 
 /* Few messages at Unreliable, each answered, and then none. */
@@ -245,20 +218,11 @@ static void rides(void *arg)
 	u32 side = !!arg, r;
 	struct prog_vi *v = &w.vi[side][0];
 	struct prog_nic *n = &w.prog[side];
-	int ret;
 
-	sim_expect(!prog_open(n, side ? "via_b" : "via_a",
-			      (MANY + 1) * MSG), "");
-	sim_expect(!prog_vi(v, n, VIA_UNRELIABLE, 0, 0), "");
+	prog_open_vi(n, v, side ? "via_b" : "via_a", (MANY + 1) * MSG,
+		     VIA_UNRELIABLE);
 	prog_post_recv(v, n->mem, MSG);
-	do {
-		ret = side ? prog_accept(v, "rides", SEC) :
-			     prog_request(v, sim_nic_mac(w.nic[1]), "rides",
-					  SEC);
-		if (ret)
-			sim_sleep(100000);
-	} while (ret == VIA_R_NO_MATCH || ret == VIA_R_TIMEOUT);
-	sim_expect(!ret, "(%d)", ret);
+	prog_connect(v, side ? NULL : host_mac(1), "rides", 10 * SEC);
 	for (r = 0; r < w.n; r++) {
 		if (!side)
 			prog_post_send(v, n->mem + MANY * MSG, MSG);
@@ -275,27 +239,18 @@ static void rides(void *arg)
 
 static void riding(void)
 {
-	struct sim_proc *p[2];
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
 	w.n = 1 + sim_dice(2 * VIA_ETHER_LAZY);
-	sim_config.max_time = sim_clock + 100 * SEC;
 	sim_wire.delay_ns = sim_dice(100) * US;
-	w.nic[0] = sim_nic_up("a", 1);
-	w.nic[1] = sim_nic_up("b", 2);
-	for (i = 0; i < 2; i++) {
-		p[i] = sim_proc_new(i ? "answers" : "asks", 1000 + i);
-		sim_thread(p[i], "rides", rides, i ? &w : NULL);
-	}
+	hosts_up(2);
 	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
-	for (i = 0; i < 2; i++)
-		sim_nic_down(w.nic[i]);
+		host_run(i, "rides", rides, i ? &w : NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "acks-ride", .run = riding, .runs = 60,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "acks-ride", .run = riding, .runs = 60, .max_vi = 4,
+	     .seconds = 100, SIM_STATE(w),
 	     .what = "what data has acknowledged is not waited for")
 
 /*
@@ -309,10 +264,10 @@ static void mean(void)
 	u32 i, usual = 300 + sim_dice(600);
 	u8 mac[ETH_ALEN];
 
-	w.nic[0] = sim_nic_up("a", 1);
-	memcpy(mac, sim_nic_mac(w.nic[0]), sizeof(mac));
+	hosts_up(1);
+	memcpy(mac, host_mac(0), sizeof(mac));
 	mac[ETH_ALEN - 1]++;
-	peer = via_peer_get(sim_nic_ether(w.nic[0]), mac, GFP_KERNEL);
+	peer = via_peer_get(sim_nic_ether(host_nic(0)), mac, GFP_KERNEL);
 	if (!peer)
 		goto out;
 	local_bh_disable();
@@ -323,7 +278,7 @@ static void mean(void)
 		if (i < 40)
 			continue;
 		sim_expect(peer->timing.net > usual / 3 &&
-				   peer->timing.net <= usual,
+			   peer->timing.net <= usual,
 			   "%u of %u us", peer->timing.net, usual);
 	}
 	for (i = 0; i < 16; i++)
@@ -333,7 +288,7 @@ static void mean(void)
 	via_peer_put(peer);
 	local_bh_enable();
 out:
-	sim_nic_down(w.nic[0]);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "acks-mean", .run = mean, .runs = 20,

@@ -38,8 +38,7 @@ static void sleeps(enum call c)
 		sim_trap(w.n.file, VIA_OP_NOTIFY_RECV, w.v.id);
 		/* fallthrough */
 	case READ:
-		ret = sim_read(w.n.file, &ev, sizeof(ev));
-		sim_expect(!ret, "(%ld)", ret);
+		sim_ok(sim_read(w.n.file, &ev, sizeof(ev)));
 		break;
 	case WAIT_TRAP:
 		ret = sim_trap(w.n.file, VIA_OP_WAIT_RECV, w.v.id);
@@ -103,8 +102,7 @@ static void caller(void *arg)
 	long ret;
 	u32 i;
 
-	while (!READ_ONCE(w.begin))
-		sim_sleep(1000);
+	sim_await(READ_ONCE(w.begin), 1000);
 	if (c < VI)
 		sleeps(c);
 	for (i = 0; c >= VI && i < 10 && !late; i++) {
@@ -123,10 +121,9 @@ static void process(void *arg)
 	bool unmaps = sim_dice(2);
 	u32 i;
 
-	sim_expect(!prog_open(&w.n, arg, 4096), "no NIC");
+	prog_open_vi(&w.n, &w.v, host_node(0), 4096, VIA_RELIABLE_DELIVERY);
 	w.n.file->f_flags = 0;
-	sim_expect(!prog_vi(&w.v, &w.n, VIA_RELIABLE_DELIVERY, 0, 0) &&
-		   !prog_cq(&w.cq, &w.n, 4), "no VI");
+	sim_ok(prog_cq(&w.cq, &w.n, 4));
 	for (i = 0; i < w.callers; i++) {
 		w.threads++;
 		sim_thread(current->proc, "caller", caller,
@@ -154,24 +151,16 @@ static void process(void *arg)
 
 static void shut(void)
 {
-	bool wire = sim_dice(2);
-	struct sim_nic *nic = NULL;
-	struct sim_proc *p;
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	w.callers = 1 + sim_dice(CALLERS);
 	for (i = 0; i < w.callers; i++)
 		w.call[i] = sim_dice(NCALLS);
-	if (wire)
-		nic = sim_nic_up("a", 1);
-	p = sim_proc_new("shut", 1000);
-	sim_thread(p, "main", process, wire ? "via_a" : "via_lo");
-	sim_proc_wait(p);
-	if (nic)
-		sim_nic_down(nic);
+	hosts_up(sim_dice(2));
+	host_run(0, "shut", process, NULL);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "shut", .run = shut, .runs = 200, .max_vi = 16,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "a handle is shut down beside each kind of call")
