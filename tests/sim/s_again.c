@@ -34,16 +34,14 @@ static void legal(int ret)
 
 static void open_one(u32 i, struct prog_vi *v, u32 level)
 {
-	sim_expect(!prog_open(&w.nic[i], w.kind == NIC_GOES ? "via_a" :
-			      "via_lo", 0), "");
-	sim_expect(!prog_vi(v, &w.nic[i], level, 0, 0), "");
+	prog_open_vi(&w.nic[i], v, w.kind == NIC_GOES ? "via_a" : "via_lo", 0,
+		     level);
 }
 
 static void meet(void)
 {
 	w.ready++;
-	while (w.ready < 2)
-		sim_sleep(1000);
+	sim_await(w.ready >= 2, 1000);
 }
 
 /* MISFIT: the peer that looks for it has another level: both attempts end. */
@@ -84,7 +82,7 @@ static void serves(void *arg)
 	struct prog_nic n;
 	u32 conn, last = 0;
 
-	sim_expect(!prog_open(&n, "via_lo", 0), "");
+	sim_ok(prog_open(&n, "via_lo", 0));
 	w.ready++;
 	while (!READ_ONCE(w.over))
 		if (!prog_conn_wait(&n, "again", 5 * MS, &conn)) {
@@ -187,7 +185,7 @@ static void waits_late(void *arg)
 	u32 conn, i;
 	int ret;
 
-	sim_expect(!prog_open(&n, "via_lo", 0), "");
+	sim_ok(prog_open(&n, "via_lo", 0));
 	w.ready++;
 	for (i = 0; i < SLOW_TURNS; i++) {
 		until(&w.verdicts, i + 1);
@@ -199,13 +197,13 @@ static void waits_late(void *arg)
 	prog_close(&n);
 }
 
-static void asks_slowly(struct sim_proc *p)
+static void asks_slowly(void)
 {
 	u32 i;
 
 	/* Two ticks are up to 200 steps. */
 	sim_config.step_ns = 2 * TICK_NSEC / (10 + sim_dice(190));
-	sim_thread(p, "has verdict", has_verdict, NULL);
+	sim_thread(current->proc, "has verdict", has_verdict, NULL);
 	for (i = 0; i < SLOW_TURNS; i++) {
 		w.deadline = (sim_now() / TICK_NSEC + 2) * TICK_NSEC;
 		reached(&w.asks);
@@ -223,7 +221,7 @@ static void subject(void *arg)
 		looks();
 		break;
 	case EXPIRED:
-		sim_thread(arg, "sees", sees, NULL);
+		sim_thread(current->proc, "sees", sees, NULL);
 		meet();
 		expires();
 		break;
@@ -233,43 +231,33 @@ static void subject(void *arg)
 		break;
 	default:
 		meet();
-		asks_slowly(arg);
+		asks_slowly();
 		break;
 	}
 }
 
-static void run(enum kind kind)
+static void run(u32 kind)
 {
 	static void (*const others[NKINDS])(void *arg) = {
 		misfit, serves, NULL, waits_late,
 	};
-	struct sim_proc *p, *q = NULL;
-	struct sim_nic *nic;
+	struct sim_proc *other;
 
-	memset(&w, 0, sizeof(w));
 	INIT_LIST_HEAD(&w.turning);
 	w.kind = kind;
-	sim_config.max_time = sim_clock + 300 * SEC;
-	nic = sim_nic_up("a", 1);
-	p = sim_proc_new("subject", 0);
-	sim_thread(p, "subject", subject, p);
+	hosts_up(1);
+	host_run_as(0, 0, "subject", subject, NULL);
 	if (others[w.kind]) {
-		q = sim_proc_new("other", 0);
-		sim_thread(q, "other", others[w.kind], NULL);
+		other = host_run_as(0, 0, "other", others[w.kind], NULL);
 		if (w.kind == EXPIRED)
-			sim_thread(q, "other", serves, NULL);
+			sim_thread(other, "other", serves, NULL);
 	} else {
-		while (!READ_ONCE(w.ready))
-			sim_pause(10000);
+		sim_await(READ_ONCE(w.ready), 10000);
 		sim_pause(sim_dice(20000));
 	}
 	if (w.kind == NIC_GOES)
-		sim_nic_down(nic);
-	sim_proc_wait(p);
-	if (q)
-		sim_proc_wait(q);
-	if (w.kind != NIC_GOES)
-		sim_nic_down(nic);
+		host_down(0);
+	hosts_down();
 }
 
 static void again(void)
@@ -277,22 +265,14 @@ static void again(void)
 	run(sim_dice(2) ? MISFIT : NIC_GOES);
 }
 
-SIM_SCENARIO(.name = "again-beside", .run = again, .runs = 500,
-	     .max_vi = 8, .what = "the next attempt beside the end of the one before")
+SIM_SCENARIO(.name = "again-beside", .run = again, .runs = 500, .max_vi = 8,
+	     .seconds = 300, SIM_STATE(w),
+	     .what = "the next attempt beside the end of the one before")
 
-static void again_late(void)
-{
-	run(EXPIRED);
-}
+SIM_SCENARIO(.name = "again-late", .run_as = run, .as = EXPIRED, .runs = 500,
+	     .max_vi = 8, .seconds = 300, SIM_STATE(w),
+	     .what = "the next attempt as the one before expires")
 
-SIM_SCENARIO(.name = "again-late", .run = again_late, .runs = 500,
-	     .max_vi = 8, .what = "the next attempt as the one before expires")
-
-static void not_offered(void)
-{
-	run(NOT_OFFERED);
-}
-
-SIM_SCENARIO(.name = "not-offered", .run = not_offered,
-	     .runs = 500, .max_vi = 8,
+SIM_SCENARIO(.name = "not-offered", .run_as = run, .as = NOT_OFFERED,
+	     .runs = 500, .max_vi = 8, .seconds = 300, SIM_STATE(w),
 	     .what = "a request that is over before it is offered")

@@ -60,7 +60,6 @@ static struct {
 	u8 answer;			/* to that */
 	bool host;			/* a host may have its source address */
 	u32 answers;
-	struct sim_nic *nic;
 	bool ready, over;
 } w;
 
@@ -127,7 +126,7 @@ static void fill_conn(struct thrown *f, const u8 *from)
 	c->timeout_ms = cpu_to_be32(VIA_WIRE_FOREVER);
 	c->client.host_len = c->server.host_len = ETH_ALEN;
 	memcpy(c->client.host, from, ETH_ALEN);
-	memcpy(c->server.host, sim_nic_mac(w.nic), ETH_ALEN);
+	memcpy(c->server.host, host_mac(0), ETH_ALEN);
 	c->client.disc_len = c->server.disc_len = 4;
 	memcpy(c->client.disc, "mine", 4);
 	memcpy(c->server.disc, "none", 4);
@@ -139,7 +138,7 @@ static void fill(const struct kind *k)
 	u32 i;
 
 	memset(f, 0, sizeof(*f));
-	memcpy(f->eth.h_dest, sim_nic_mac(w.nic), ETH_ALEN);
+	memcpy(f->eth.h_dest, host_mac(0), ETH_ALEN);
 	for (i = 1; i < ETH_ALEN; i++)
 		f->eth.h_source[i] = sim_dice(256);
 	f->eth.h_source[0] = w.host ? 2 : 3;
@@ -186,7 +185,7 @@ static void throw(void)
 	w.answers = 0;
 	fill(k);
 	if (sim_dice(2))
-		sim_nic_prove(w.nic, (u8 *)&w.f);
+		sim_nic_prove(host_nic(0), (u8 *)&w.f);
 	else if (k->type == VIA_WIRE_REQUEST ||
 		 k->type == VIA_WIRE_PEER_REQUEST)
 		w.answer = VIA_WIRE_CHALLENGE;
@@ -195,7 +194,7 @@ static void throw(void)
 		sim_seal(&w.f, size + VIA_WIRE_SEAL_LEN, 0);
 		size += VIA_WIRE_SEAL_LEN;
 	}
-	sim_nic_inject(w.nic, &w.f, size);
+	sim_nic_inject(host_nic(0), &w.f, size);
 	sim_pause(5 * MS);
 	sim_expect(w.answers == (w.host && w.answer != NOTHING),
 		   "type %#x is answered %u times", k->type, w.answers);
@@ -207,32 +206,24 @@ static void bystander(void *arg)
 	struct prog_nic n;
 	struct prog_vi v;
 
-	sim_expect(!prog_open(&n, "via_a", 4096) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(&n, &v, "via_a", 4096, VIA_RELIABLE_DELIVERY);
 	w.ready = true;
-	while (!w.over)
-		sim_sleep(MS);
+	sim_await(w.over, MS);
 	prog_close(&n);
 }
 
 static void answers(void)
 {
-	struct sim_proc *p;
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	sim_wire.meddle = leaves;
-	w.nic = sim_nic_up("a", 1);
-	p = sim_proc_new("bystander", 1000);
-	sim_thread(p, "bystander", bystander, NULL);
-	while (!w.ready)
-		sim_pause(MS);
+	hosts_up(1);
+	host_run(0, "bystander", bystander, NULL);
+	sim_await(w.ready, MS);
 	for (i = 0; i < FRAMES; i++)
 		throw();
 	w.over = true;
-	sim_proc_wait(p);
-	sim_nic_down(w.nic);
+	hosts_down();
 }
 
 /* A client that asks once, has all the time there is, and says no more. */
@@ -244,11 +235,9 @@ static void server(void *arg)
 	u32 conn;
 	int ret;
 
-	sim_expect(!prog_open(&n, "via_a", 4096) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(&n, &v, "via_a", 4096, VIA_RELIABLE_DELIVERY);
 	w.ready = true;
-	ret = prog_conn_wait(&n, "none", 10 * SEC, &conn);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_conn_wait(&n, "none", 10 * SEC, &conn));
 	from = sim_now();
 	if (sim_dice(2))
 		sim_sleep(sim_dice(200 * MS));
@@ -268,29 +257,23 @@ static void unheard(void)
 		VIA_WIRE_REQUEST, NOTHING, VIA_WIRE_CONN_LEN,
 	};
 	u32 size = ETH_HLEN + VIA_WIRE_CONN_LEN + VIA_WIRE_SEAL_LEN;
-	struct sim_proc *p;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
-	w.nic = sim_nic_up("a", 1);
-	p = sim_proc_new("server", 1000);
-	sim_thread(p, "server", server, NULL);
-	while (!w.ready)
-		sim_pause(MS);
+	hosts_up(1);
+	host_run(0, "server", server, NULL);
+	sim_await(w.ready, MS);
 	sim_pause(10 * MS);
 	w.host = true;
 	fill(&request);
 	w.f.conn.reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);
-	sim_nic_prove(w.nic, (u8 *)&w.f);
+	sim_nic_prove(host_nic(0), (u8 *)&w.f);
 	sim_seal(&w.f, size, 0);
-	sim_nic_inject(w.nic, &w.f, size);
-	sim_proc_wait(p);
-	sim_nic_down(w.nic);
+	sim_nic_inject(host_nic(0), &w.f, size);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "answers", .run = answers, .runs = 100,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "answers", .run = answers, .runs = 100, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "which frames of strangers are answered, and how")
-SIM_SCENARIO(.name = "unheard", .run = unheard, .runs = 50,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "unheard", .run = unheard, .runs = 50, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "a client that asks and is never heard of again")

@@ -24,20 +24,13 @@ static long create(struct via_vi_create *a)
 
 static void join(struct prog_vi *v, const char *name)
 {
-	const u8 *host = w.n.hello.addr;
-
-	sim_expect(!prog_request_start(&v[0], host, name, SEC, true) &&
-		   !prog_p2p(&v[1], host, name, SEC), "");
+	sim_ok(prog_meet(&v[0], &v[1], name));
 }
 
 /* Two VIs that are connected. */
 static void pair(struct prog_vi *v, const char *name)
 {
-	u32 i;
-
-	for (i = 0; i < 2; i++)
-		sim_expect(!prog_vi(&v[i], &w.n, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
+	prog_vis(v, 2, &w.n, VIA_RELIABLE_DELIVERY);
 	join(v, name);
 }
 
@@ -47,7 +40,7 @@ static void end_pair(struct prog_vi *v)
 
 	for (i = 0; i < 2; i++) {
 		prog_disconnect(&v[i]);
-		sim_expect(!prog_vi_destroy(&v[i]), "");
+		sim_ok(prog_vi_destroy(&v[i]));
 	}
 }
 
@@ -55,7 +48,7 @@ static u32 new_tag(void)
 {
 	struct via_ptag_arg a = { };
 
-	sim_expect(!sim_ioctl(w.n.file, VIA_IOC_PTAG_CREATE, &a), "");
+	sim_ok(sim_ioctl(w.n.file, VIA_IOC_PTAG_CREATE, &a));
 	return a.ptag;
 }
 
@@ -74,7 +67,7 @@ static void vis(void)
 	struct prog_vi v;
 	u32 i;
 
-	sim_expect(!prog_cq(&cq, &w.n, 4), "");
+	sim_ok(prog_cq(&cq, &w.n, 4));
 	for (i = 0; i < TIMES; i++) {
 		a = (struct via_vi_create){ .send_cq = cq.id,
 					    .recv_cq = cq.id + 1 };
@@ -86,9 +79,9 @@ static void vis(void)
 	sim_expect(!prog_cq_destroy(&cq), "a VI that was not made has a CQ");
 	for (i = 0; i < TIMES; i++) {
 		sim_expect(!prog_vi(&v, &w.n, VIA_UNRELIABLE, 0, 0), "%u", i);
-		sim_expect(!prog_vi_destroy(&v), "");
+		sim_ok(prog_vi_destroy(&v));
 	}
-	sim_expect(!prog_vi(&v, &w.n, VIA_UNRELIABLE, 0, 0), "");
+	sim_ok(prog_vi(&v, &w.n, VIA_UNRELIABLE, 0, 0));
 	prog_post_recv(&v, w.n.mem, 64);
 	sim_expect(prog_vi_destroy(&v) == VIA_R_ERROR_RESOURCE,
 		   "a VI goes that has a receive");
@@ -109,7 +102,7 @@ static void regions(void)
 	for (i = 0; i < TIMES; i++) {
 		sim_expect(!prog_register(&w.n, p, PAGES * PAGE_SIZE, 0,
 					  &handle), "%u", i);
-		sim_expect(!prog_deregister(&w.n, p, handle), "");
+		sim_ok(prog_deregister(&w.n, p, handle));
 	}
 }
 
@@ -131,14 +124,12 @@ static void requests(void)
 	struct prog_vi v[2];
 	u32 i, conn;
 
-	for (i = 0; i < 2; i++)
-		sim_expect(!prog_vi(&v[i], &w.n, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
+	prog_vis(v, 2, &w.n, VIA_RELIABLE_DELIVERY);
 	sim_thread(current->proc, "client", client, &v[0]);
 	for (i = 0; i < TIMES; i++) {
 		sim_expect(!prog_conn_wait(&w.n, "back", SEC, &conn), "%u", i);
 		if (sim_dice(2)) {
-			sim_expect(!prog_reject(&w.n, conn), "");
+			sim_ok(prog_reject(&w.n, conn));
 			continue;
 		}
 		if (!prog_accept_start(&v[1], conn))
@@ -146,8 +137,7 @@ static void requests(void)
 		prog_disconnect(&v[1]);
 	}
 	w.stop = true;
-	while (READ_ONCE(w.stop))
-		sim_sleep(10000);
+	sim_await(!READ_ONCE(w.stop), 10000);
 }
 
 static void set_tag(struct prog_vi *v, u32 ptag)
@@ -157,7 +147,7 @@ static void set_tag(struct prog_vi *v, u32 ptag)
 		.attrs = { VIA_RELIABLE_DELIVERY, ptag, 32768, 0 },
 	};
 
-	sim_expect(!sim_ioctl(w.n.file, VIA_IOC_VI_SET, &set), "");
+	sim_ok(sim_ioctl(w.n.file, VIA_IOC_VI_SET, &set));
 }
 
 /* Receives posted in Idle are judged by what the VI connects with. */
@@ -174,19 +164,19 @@ static void attributes(void)
 	prog_disconnect(&v[0]);
 	prog_disconnect(&v[1]);
 	/* The data is the VI's with either tag, the descriptor is not. */
-	sim_expect(!sim_ioctl(w.n.file, VIA_IOC_MEM_REGISTER, &r), "");
+	sim_ok(sim_ioctl(w.n.file, VIA_IOC_MEM_REGISTER, &r));
 	prog_post(&v[1], true, 0, w.n.mem, 64, r.handle, 0, 0);
 	/* The kernel may look at it now. */
 	sim_trap(w.n.file, VIA_OP_RECV, v[1].id);
 	set_tag(&v[1], bad ? tag : 0);
 	join(v, "set");
 	prog_post_send(&v[0], w.n.mem + 64, 64);
-	sim_expect(!prog_wait(&v[1], true, SEC, &d), "");
+	sim_ok(prog_wait(&v[1], true, SEC, &d));
 	st = d.status & VIA_ST_ERROR_MASK;
 	sim_expect(st == (bad ? VIA_ST_PROTECTION_ERROR : 0), "status %#x", st);
 	prog_disconnect(&v[1]);
 	set_tag(&v[1], 0);
-	sim_expect(!prog_deregister(&w.n, w.n.mem, r.handle), "");
+	sim_ok(prog_deregister(&w.n, w.n.mem, r.handle));
 	sim_expect(!end_tag(tag), "a tag is in use that was given up");
 	end_pair(v);
 }
@@ -195,7 +185,6 @@ static void attributes(void)
 static void burst(void)
 {
 	u32 i, n = 1 + sim_dice(300);
-	struct prog_done d;
 	struct prog_vi v[2];
 
 	pair(v, "burst");
@@ -206,9 +195,7 @@ static void burst(void)
 		prog_post_send(&v[0], w.n.mem + 64, 8);
 	}
 	for (i = 0; i < n; i++)
-		sim_expect(!prog_wait(&v[0], false, SEC, &d) &&
-			   !(d.status & VIA_ST_ERROR_MASK),
-			   "send %u of %u is half done", i, n);
+		prog_good(&v[0], false, SEC);
 	end_pair(v);
 }
 
@@ -221,7 +208,7 @@ static void counters(u64 *value, u32 n)
 	};
 	u32 i;
 
-	sim_expect(!sim_ioctl(w.n.file, VIA_IOC_STATS, &a), "");
+	sim_ok(sim_ioctl(w.n.file, VIA_IOC_STATS, &a));
 	/* The first one is how many VIs there are. */
 	for (i = 0; i < n && i + 1 < a.count; i++)
 		value[i] = some[i + 1].value;
@@ -250,13 +237,13 @@ static void edges(void)
 
 	from = p + sim_dice(PAGE_SIZE);
 	to = p + 4 * PAGE_SIZE + sim_dice(PAGE_SIZE);
-	sim_expect(!prog_register(&w.n, from, len, 0, &handle[0]) &&
-		   !prog_register(&w.n, to, len, 0, &handle[1]), "");
+	sim_ok(prog_register(&w.n, from, len, 0, &handle[0]));
+	sim_ok(prog_register(&w.n, to, len, 0, &handle[1]));
 	pair(v, "edges");
 	prog_fill(from, len, 1, len);
 	prog_post(&v[1], true, 0, to, len, handle[1], 0, 0);
 	prog_post(&v[0], false, 0, from, len, handle[0], 0, 0);
-	sim_expect(!prog_wait(&v[1], true, SEC, &d), "");
+	sim_ok(prog_wait(&v[1], true, SEC, &d));
 	sim_expect(!(d.status & VIA_ST_ERROR_MASK) && d.length == len &&
 		   prog_filled(to, len, 1, len), "status %#x", d.status);
 	totals(v);
@@ -265,7 +252,7 @@ static void edges(void)
 static void process(void *arg)
 {
 	current->mm->locked_max = 2 * PAGES;
-	sim_expect(!prog_open(&w.n, "via_a", 4096), "");
+	sim_ok(prog_open(&w.n, "via_a", 4096));
 	edges();
 	vis();
 	regions();
@@ -277,21 +264,15 @@ static void process(void *arg)
 
 static void back(void)
 {
-	struct sim_nic *nic;
-	struct sim_proc *p;
-
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	/* Read when a NIC comes, and when something is charged. */
 	sim_param_set("max_regions", LIMIT);
 	sim_limit("pages", 2 * PAGES);
 	sim_limit("waiters", LIMIT);
-	nic = sim_nic_up("a", 1);
-	p = sim_proc_new("user", 1000);
-	sim_thread(p, "user", process, NULL);
-	sim_proc_wait(p);
-	sim_nic_down(nic);
+	hosts_up(1);
+	host_run(0, "user", process, NULL);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "back", .run = back, .runs = 20, .max_vi = 8,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "what fails or has ended takes no place")

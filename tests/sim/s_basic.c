@@ -4,10 +4,9 @@
 
 #define MESSAGES	20
 #define BYTES		3000
-#define SERVER_MAC	2
 
 struct end {
-	const char *node;
+	u32 host;
 	u32 level;
 	bool client;
 	u32 messages;
@@ -21,8 +20,6 @@ static u32 bytes_of(u32 i)
 /* Each message comes back before the next one is sent. */
 static void ping(void *arg)
 {
-	static const u8 server[] = { 0x52, 0x54, 0, 0, 1, SERVER_MAC };
-	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
 	struct end *e = arg;
 	struct prog_done d;
 	struct prog_nic n;
@@ -31,7 +28,7 @@ static void ping(void *arg)
 	u32 i, len, tries = 0;
 	int ret;
 
-	ret = prog_open(&n, e->node, 64 << 10);
+	ret = prog_open(&n, host_node(e->host), 64 << 10);
 	if (ret && sim_config.fail_alloc)
 		return;
 	sim_expect(!ret, "(%d)", ret);
@@ -44,8 +41,7 @@ static void ping(void *arg)
 	prog_post_recv(&v, in, BYTES);
 	/* The server may not wait yet. */
 	while (e->client) {
-		ret = prog_request(&v, strcmp(e->node, "via_lo") ? server : own,
-				   "ping", 10 * SEC);
+		ret = prog_request(&v, host_mac(1), "ping", 10 * SEC);
 		if (ret != VIA_R_NO_MATCH ||
 		    (sim_config.fail_alloc && ++tries > 1000))
 			break;
@@ -84,56 +80,28 @@ out:
 	prog_close(&n);
 }
 
-static void both(const char *a, const char *b, u32 level)
+static void both(u32 level)
 {
-	struct end server = { a, level, false, MESSAGES };
-	struct end client = { b, level, true, MESSAGES };
-	struct sim_proc *s = sim_proc_new("server", 0);
-	struct sim_proc *c = sim_proc_new("client", 1000);
+	struct end client = { 0, level, true, MESSAGES };
+	struct end server = { 1, level, false, MESSAGES };
 
-	sim_thread(s, "server", ping, &server);
-	sim_thread(c, "client", ping, &client);
-	sim_proc_wait(s);
-	sim_proc_wait(c);
+	host_run_as(1, 0, "server", ping, &server);
+	host_run_as(0, 1000, "client", ping, &client);
+	programs_wait();
 }
 
 static void wire(u32 level)
 {
-	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", SERVER_MAC);
-
-	if (a && b)
-		both("via_b", "via_a", level);
-	if (a)
-		sim_nic_down(a);
-	if (b)
-		sim_nic_down(b);
+	if (hosts_up(2))
+		both(level);
+	hosts_down();
 }
 
-static void rd(void)
-{
-	wire(VIA_RELIABLE_DELIVERY);
-}
-
-static void rr(void)
-{
-	wire(VIA_RELIABLE_RECEPTION);
-}
-
-static void ud(void)
-{
-	wire(VIA_UNRELIABLE);
-}
-
-static void lo(void)
-{
-	both("via_lo", "via_lo", VIA_RELIABLE_DELIVERY);
-}
-
-SIM_SCENARIO(.name = "ping-lo", .run = lo, .runs = 50,
-	     .what = "ping-pong over the loopback")
-SIM_SCENARIO(.name = "ping-rd", .run = rd, .runs = 50,
-	     .what = "ping-pong over a wire, Reliable Delivery")
-SIM_SCENARIO(.name = "ping-rr", .run = rr, .runs = 50,
-	     .what = "ping-pong over a wire, Reliable Reception")
-SIM_SCENARIO(.name = "ping-ud", .run = ud, .runs = 50,
-	     .what = "ping-pong over a wire, Unreliable")
+SIM_SCENARIO(.name = "ping-lo", .run_as = both, .as = VIA_RELIABLE_DELIVERY,
+	     .runs = 50, .what = "ping-pong over the loopback")
+SIM_SCENARIO(.name = "ping-rd", .run_as = wire, .as = VIA_RELIABLE_DELIVERY,
+	     .runs = 50, .what = "ping-pong over a wire, Reliable Delivery")
+SIM_SCENARIO(.name = "ping-rr", .run_as = wire, .as = VIA_RELIABLE_RECEPTION,
+	     .runs = 50, .what = "ping-pong over a wire, Reliable Reception")
+SIM_SCENARIO(.name = "ping-ud", .run_as = wire, .as = VIA_UNRELIABLE,
+	     .runs = 50, .what = "ping-pong over a wire, Unreliable")

@@ -35,11 +35,10 @@ static void broken(void)
 	running = 2;
 	sim_kthread("sender", sender, NULL);
 	sim_kthread("receiver", receiver, NULL);
-	while (running)
-		sim_pause(100);
+	sim_await(!running, 100);
 	sim_expect(atomic_read(&vi.broken) == all, "%#x",
 		   atomic_read(&vi.broken));
 }
 
-SIM_SCENARIO(.name = "broken", .run = broken, .runs = 1000,
-	     .max_vi = 4, .what = "two reasons that break a VI are both noted")
+SIM_SCENARIO(.name = "broken", .run = broken, .runs = 1000, .max_vi = 4,
+	     .what = "two reasons that break a VI are both noted")

@@ -11,7 +11,6 @@
 #include "../../devices/ether/proto/token.h"
 
 static struct {
-	struct sim_nic *nic[2];
 	struct forged asked;		/* the request that was proven */
 	u32 requests, challenges, others;	/* seen, to a stranger too */
 	u64 first, second;		/* when, ns */
@@ -27,7 +26,7 @@ static void mislead(u8 *request)
 	bool host = sim_dice(2);
 	struct forged f;
 
-	forge(&f, host ? other : sim_nic_mac(w.nic[1]), sim_nic_mac(w.nic[0]),
+	forge(&f, host ? other : host_mac(1), host_mac(0),
 	      VIA_WIRE_CHALLENGE);
 	f.len = ETH_HLEN + VIA_WIRE_HELLO_LEN;
 	forged_wire(f.data)->dst = forged_wire(request)->dst;
@@ -38,7 +37,7 @@ static void mislead(u8 *request)
 	forged_hello(f.data)->token = 2;
 	forged_hello(f.data)->frames = cpu_to_be32(64);
 	forged_hello(f.data)->mtu = cpu_to_be32(1500);
-	forge_throw(&f, w.nic[0]);
+	forge_throw(&f, host_nic(0));
 }
 
 static bool look(void *arg, u8 *frame, u32 *len)
@@ -47,7 +46,7 @@ static bool look(void *arg, u8 *frame, u32 *len)
 	u64 token = be64_to_cpu(forged_hello(frame)->token);
 
 	if (h->type == VIA_WIRE_REQUEST &&
-	    memcmp(frame, sim_nic_mac(w.nic[1]), ETH_ALEN)) {
+	    memcmp(frame, host_mac(1), ETH_ALEN)) {
 		sim_expect(!token, "another host is told a token");
 	} else if (h->type == VIA_WIRE_REQUEST) {
 		w.requests++;
@@ -64,7 +63,7 @@ static bool look(void *arg, u8 *frame, u32 *len)
 		memcpy(w.asked.data, frame, w.asked.len);
 	} else if (h->type == VIA_WIRE_ACCEPT ||
 		   (h->type == VIA_WIRE_HEARTBEAT_ACK &&
-		    !memcmp(frame, sim_nic_mac(w.nic[0]), ETH_ALEN))) {
+		    !memcmp(frame, host_mac(0), ETH_ALEN))) {
 		sim_expect(token, "");
 		if (token != w.told)
 			w.before = w.told;
@@ -84,18 +83,17 @@ static void server(void *arg)
 	struct prog_vi v[2];
 	u32 i, conn;
 
-	sim_expect(!prog_open(&n, "via_b", 4096), "");
+	sim_ok(prog_open(&n, "via_b", 4096));
 	for (i = 0; i < 2; i++) {
-		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0) &&
-			   !prog_conn_wait(&n, "proven", 200 * SEC, &conn), "");
+		sim_ok(prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0));
+		sim_ok(prog_conn_wait(&n, "proven", 200 * SEC, &conn));
 		/* What ACCEPT tells is not what the request had. */
 		if (w.late && !i)
 			sim_sleep(VIA_TOKEN_SECONDS * (u64)SEC);
-		sim_expect(!prog_accept_start(&v[i], conn) &&
-			   !prog_result(&v[i], 0), "");
+		sim_ok(prog_accept_start(&v[i], conn));
+		sim_ok(prog_result(&v[i], 0));
 	}
-	while (!w.done)
-		sim_sleep(MS);
+	sim_await(w.done, MS);
 	prog_close(&n);
 }
 
@@ -107,10 +105,8 @@ static void client(void *arg)
 
 	/* The server waits by then. */
 	sim_sleep(10 * MS);
-	sim_expect(!prog_open(&n, "via_a", 4096) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	sim_expect(!prog_request(&v, sim_nic_mac(w.nic[1]), "proven",
-				 200 * SEC), "");
+	prog_open_vi(&n, &v, "via_a", 4096, VIA_RELIABLE_DELIVERY);
+	sim_ok(prog_request(&v, host_mac(1), "proven", 200 * SEC));
 	sim_expect((w.late || w.requests == 2) && w.challenges == 1, "(%u, %u)",
 		   w.requests, w.challenges);
 	/* A round trip behind the first one, not a repetition's time. */
@@ -121,7 +117,7 @@ static void client(void *arg)
 		  50 * MS);
 	prog_disconnect(&v);
 	w.requests = 0;
-	sim_expect(!prog_request(&v, sim_nic_mac(w.nic[1]), "proven", SEC), "");
+	sim_ok(prog_request(&v, host_mac(1), "proven", SEC));
 	sim_expect(w.requests == 1 && w.challenges == 1, "(%u, %u)",
 		   w.requests, w.challenges);
 	w.done = true;
@@ -153,7 +149,7 @@ static void stolen(void)
 		sim_pause(240 * SEC);
 	}
 	w.others = w.challenges = 0;
-	forge_throw(&f, w.nic[1]);
+	forge_throw(&f, host_nic(1));
 	sim_pause(20 * MS);
 	sim_expect(w.challenges == 1 && !w.others, "(%u: %u, %u)", how,
 		   w.challenges, w.others);
@@ -161,26 +157,17 @@ static void stolen(void)
 
 static void challenge(void)
 {
-	struct sim_proc *p[2];
-	u32 i;
-
-	memset(&w, 0, sizeof(w));
 	w.late = !sim_dice(4);
-	sim_config.max_time = sim_clock + 900 * SEC;
-	w.nic[0] = sim_nic_up("a", 1);
-	w.nic[1] = sim_nic_up("b", 2);
+	hosts_up(2);
 	sim_wire.meddle = look;
-	p[0] = sim_proc_new("server", 1000);
-	p[1] = sim_proc_new("client", 1001);
-	sim_thread(p[0], "server", server, NULL);
-	sim_thread(p[1], "client", client, NULL);
-	sim_proc_wait(p[1]);
-	sim_proc_wait(p[0]);
+	host_run(1, "server", server, NULL);
+	host_run(0, "client", client, NULL);
+	programs_wait();
 	msleep(50);
 	stolen();
-	for (i = 0; i < 2; i++)
-		sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "challenge", .run = challenge, .runs = 50,
+SIM_SCENARIO(.name = "challenge", .run = challenge, .runs = 50, .seconds = 900,
+	     SIM_STATE(w),
 	     .what = "the first request of a host, and stolen tokens")

@@ -13,7 +13,6 @@ static struct {
 	struct prog_nic n;		/* the owner's */
 	struct prog_vi v;
 	struct sim_proc *owner, *child;
-	const char *node[2];
 	bool ready, tried, told;
 	u32 how;			/* the owner ends */
 } w;
@@ -54,6 +53,7 @@ static void child(void *arg)
 	u32 i, k;
 	long ret;
 
+	sim_await(READ_ONCE(w.ready), MS);
 	for (i = 0; i < 8; i++) {
 		k = sim_dice(CALLS);
 		ret = call(k);
@@ -63,33 +63,23 @@ static void child(void *arg)
 		   "what a child does ends a connection");
 	WRITE_ONCE(w.tried, true);
 	/* It keeps the file. */
-	while (!READ_ONCE(w.told))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(w.told), MS);
 	if (sim_dice(2))
 		sim_close(w.n.file);
 }
 
 static void owner(void *arg)
 {
-	u32 i;
-
-	sim_expect(!prog_open(&w.n, w.node[0], 16 << 10), "no NIC");
-	sim_expect(!prog_vi(&w.v, &w.n, VIA_RELIABLE_DELIVERY, 0, 0), "no VI");
-	/* The other end may not wait yet. */
-	for (i = 0; prog_request(&w.v, arg, "child", 5 * SEC); i++) {
-		sim_expect(i < 1000, "not connected");
-		sim_sleep(MS);
-	}
+	prog_open_vi(&w.n, &w.v, host_node(0), 16 << 10, VIA_RELIABLE_DELIVERY);
+	prog_connect(&w.v, host_mac(1), "child", 5 * SEC);
 	sim_pass_file(w.child, w.n.file);
 	WRITE_ONCE(w.ready, true);
-	while (!READ_ONCE(w.tried))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(w.tried), MS);
 	if (w.how == 1)
 		prog_close(&w.n);
 	if (w.how == 2)
 		sim_munmap(w.n.ctl);
-	while (w.how && !READ_ONCE(w.told))
-		sim_sleep(MS);
+	sim_await(!w.how || READ_ONCE(w.told), MS);
 }
 
 static void peer(void *arg)
@@ -97,14 +87,10 @@ static void peer(void *arg)
 	struct prog_nic n;
 	struct prog_vi v;
 	u64 until;
-	int ret;
 
-	sim_expect(!prog_open(&n, w.node[1], 16 << 10), "no NIC");
-	sim_expect(!prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "no VI");
-	ret = prog_accept(&v, "child", 60 * SEC);
-	sim_expect(!ret, "(%d)", ret);
-	while (!READ_ONCE(w.tried))
-		sim_sleep(MS);
+	prog_open_vi(&n, &v, host_node(1), 16 << 10, VIA_RELIABLE_DELIVERY);
+	prog_connect(&v, NULL, "child", 60 * SEC);
+	sim_await(READ_ONCE(w.tried), MS);
 	until = sim_now() + TOLD_NS;
 	while (prog_state(&v) == VIA_STATE_CONNECTED) {
 		sim_expect(sim_now() < until,
@@ -115,45 +101,20 @@ static void peer(void *arg)
 	prog_close(&n);
 }
 
-static void begins(void *arg)
-{
-	while (!READ_ONCE(w.ready))
-		sim_sleep(MS);
-	child(NULL);
-}
-
 static void children(void)
 {
-	static u8 macs[2][6] = { { 0x02, 0, 0, 0, 0, 0x01 },
-				 { 0x52, 0x54, 0, 0, 1, 2 } };
-	struct sim_nic *nic[2] = {};
-	struct sim_proc *p;
-	u32 wire = sim_dice(2), i;
-
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 200 * SEC;
 	w.how = sim_dice(3);
-	w.node[0] = wire ? "via_a" : "via_lo";
-	w.node[1] = wire ? "via_b" : "via_lo";
-	for (i = 0; wire && i < 2; i++)
-		nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-	w.child = sim_proc_new("child", 1000);
-	w.owner = sim_proc_new("owner", 1000);
-	p = sim_proc_new("peer", 1001);
-	sim_thread(w.child, "child", begins, NULL);
-	sim_thread(w.owner, "owner", owner, macs[wire]);
-	sim_thread(p, "peer", peer, NULL);
+	hosts_up(sim_dice(2) ? 2 : 0);
+	w.child = host_run(0, "child", child, NULL);
+	w.owner = host_run(0, "owner", owner, NULL);
+	host_run(1, "peer", peer, NULL);
 	if (!w.how && sim_dice(2)) {
-		while (!READ_ONCE(w.tried))
-			sim_pause(MS);
+		sim_await(READ_ONCE(w.tried), MS);
 		sim_kill(w.owner);
 	}
-	sim_proc_wait(w.owner);
-	sim_proc_wait(p);
-	sim_proc_wait(w.child);
-	for (i = 0; wire && i < 2; i++)
-		sim_nic_down(nic[i]);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "child", .run = children, .runs = 100,
+SIM_SCENARIO(.name = "child", .run = children, .runs = 100, .seconds = 200,
+	     SIM_STATE(w),
 	     .what = "a handle in another process, and the end of its owner")

@@ -165,8 +165,7 @@ static void done(struct prog_vi *v, bool recv)
 	if (w.spin[v->nic == &w.server])
 		spin(v, recv, &d);
 	else
-		sim_expect(!prog_wait(v, recv, 10 * SEC, &d), "");
-	sim_expect(!(d.status & VIA_ST_ERROR_MASK), "(%#x)", d.status);
+		d = prog_good(v, recv, 10 * SEC);
 }
 
 static void serve(void *arg)
@@ -175,15 +174,14 @@ static void serve(void *arg)
 	char name[] = "p0";
 	u32 i, r, n;
 
-	sim_expect(!prog_open(&w.server, "via_s", 64 << 10), "");
+	sim_ok(prog_open(&w.server, host_node(0), 64 << 10));
 	for (i = 0; i < w.clients; i++) {
 		name[1] = '0' + i;
-		sim_expect(!prog_vi(&v[i], &w.server, VIA_RELIABLE_DELIVERY, 0,
-				    0), "");
+		sim_ok(prog_vi(&v[i], &w.server, VIA_RELIABLE_DELIVERY, 0, 0));
 		for (n = 0; n < w.burst + 2; n++)
 			prog_post_recv(&v[i], w.server.mem, w.bytes);
 		WRITE_ONCE(w.ready[i], true);
-		sim_expect(!prog_accept(&v[i], name, 10 * SEC), "");
+		prog_connect(&v[i], NULL, name, 10 * SEC);
 	}
 	for (r = 0; r < w.rounds && w.pattern <= IN_TURN; r++) {
 		for (i = 0; i < w.clients; i++) {
@@ -285,20 +283,12 @@ static void round_of(struct prog_vi *v, bool answered)
 static void call(struct prog_vi *v, u32 i)
 {
 	char name[] = "p0";
-	u32 tries = 0;
-	int ret;
 
 	name[1] += i;
-	sim_expect(!prog_vi(v, &w.client, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	sim_ok(prog_vi(v, &w.client, VIA_RELIABLE_DELIVERY, 0, 0));
 	prog_post_recv(v, w.client.mem, BYTES);
-	while (!READ_ONCE(w.ready[i]))
-		sim_sleep(MS);
-	do {
-		ret = prog_request(v, w.server.hello.addr, name, 10 * SEC);
-		if (ret)
-			sim_sleep(MS);
-	} while (ret == VIA_R_NO_MATCH && ++tries < 1000);
-	sim_expect(!ret, "(%d)", ret);
+	sim_await(READ_ONCE(w.ready[i]), MS);
+	prog_connect(v, host_mac(0), name, 10 * SEC);
 }
 
 /* One thread asks on all connections in turn. */
@@ -341,17 +331,16 @@ static void ask(void *arg)
 
 static void clients(void *arg)
 {
-	struct sim_proc *p = arg;
+	struct sim_proc *p = current->proc;
 	u32 i;
 
-	sim_expect(!prog_open(&w.client, "via_c", 64 << 10), "");
+	sim_ok(prog_open(&w.client, host_node(1), 64 << 10));
 	if (w.one)
 		sim_thread(p, "client", ask_in_turn, NULL);
 	for (i = 0; i < w.clients && !w.one; i++)
 		sim_thread(p, "client", ask, (void *)(uintptr_t)i);
 	for (i = 0; i < w.clients; i++)
-		while (!READ_ONCE(w.over[i]))
-			sim_sleep(100 * US);
+		sim_await(READ_ONCE(w.over[i]), 100 * US);
 	sim_expect(w.pattern == LOSES || !w.npending,
 		   "%u frames are not acknowledged", w.npending);
 	WRITE_ONCE(w.left, 0);
@@ -378,23 +367,17 @@ static void begin(enum pattern pattern, u32 rounds)
 
 static void run(void)
 {
-	struct sim_nic *s = sim_nic_up("s", SERVER), *c = sim_nic_up("c", 2);
-	struct sim_proc *server = sim_proc_new("server", 0);
-	struct sim_proc *client = sim_proc_new("client", 0);
-
+	hosts_up(2);
 	w.limit = max(100 * US, 4 * sim_wire.delay_ns) + SLACK;
 	if (w.ring)
 		w.limit += TICKS;
 	else if (w.spin[1])
 		w.more = LONG_TICK;
-	sim_thread(server, "server", serve, NULL);
-	sim_thread(client, "clients", clients, client);
-	sim_proc_wait(server);
-	sim_proc_wait(client);
+	host_run_as(0, 0, "server", serve, NULL);
+	host_run_as(1, 0, "clients", clients, NULL);
+	hosts_down();
 	sim_log("delay %llu us: at most %llu us late",
 		sim_wire.delay_ns / US, w.worst / US);
-	sim_nic_down(s);
-	sim_nic_down(c);
 }
 
 static void thinks(void)
@@ -632,18 +615,16 @@ static void both_ends(void *arg)
 	u64 from;
 	u32 r;
 
-	sim_expect(!prog_open(&w.server, "via_s", 8192), "");
-	sim_expect(!prog_open(&w.client, "via_c", 8192), "");
-	sim_expect(!prog_vi(&a, &w.client, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	sim_expect(!prog_vi(&b, &w.server, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(&w.server, &b, host_node(0), 8192, VIA_RELIABLE_DELIVERY);
+	prog_open_vi(&w.client, &a, host_node(1), 8192, VIA_RELIABLE_DELIVERY);
 	prog_post_recv(&a, w.client.mem, BYTES);
 	prog_post_recv(&b, w.server.mem, BYTES);
-	sim_expect(!prog_request_start(&a, w.server.hello.addr, "both",
-				       10 * SEC, true), "");
-	sim_expect(!prog_request_start(&b, w.client.hello.addr, "both",
-				       10 * SEC, true), "");
-	sim_expect(!prog_result(&b, VIA_CONN_PEER), "");
-	sim_expect(!prog_result(&a, VIA_CONN_PEER), "");
+	sim_ok(prog_request_start(&a, w.server.hello.addr, "both", 10 * SEC,
+				  true));
+	sim_ok(prog_request_start(&b, w.client.hello.addr, "both", 10 * SEC,
+				  true));
+	sim_ok(prog_result(&b, VIA_CONN_PEER));
+	sim_ok(prog_result(&a, VIA_CONN_PEER));
 	from = sim_now();
 	for (r = 0; r < BOTH_ROUNDS; r++) {
 		one_way(&a, &b);
@@ -659,17 +640,12 @@ static void both_ends(void *arg)
 
 static void one_thread(void)
 {
-	struct sim_nic *s = sim_nic_up("s", 1), *c = sim_nic_up("c", 2);
-	struct sim_proc *p;
-
+	hosts_up(2);
 	begin(THINKS, 0);
 	sim_wire.delay_ns = sim_dice(2) * 5 * US;
 	w.limit = 100 * US + SLACK;
-	p = sim_proc_new("both", 0);
-	sim_thread(p, "both", both_ends, NULL);
-	sim_proc_wait(p);
-	sim_nic_down(s);
-	sim_nic_down(c);
+	host_run_as(0, 0, "both", both_ends, NULL);
+	hosts_down();
 }
 
 #define LATE(id, called, words, fn)					\
@@ -698,9 +674,9 @@ LATE(in_turn, "completion-turns",
      "a server waits for the completion of each answer", in_turn)
 LATE(in_one_turn, "completion-one-turn",
      "one thread asks a server on many connections in turn", in_one_turn)
-SIM_SCENARIO(.name = "completion-beside",
-	     .what = "messages that are not answered beside a ping-pong of another VI",
-	     .run = beside, .runs = 60, .prompt = true)
+SIM_SCENARIO(.name = "completion-beside", .run = beside, .runs = 60,
+	     .prompt = true,
+	     .what = "messages that are not answered beside a ping-pong of another VI")
 LATE(writes, "completion-write",
      "RDMA Writes, alone or with a send behind them", writes)
 LATE(bursts, "completion-burst", "bursts of messages, then silence", bursts)

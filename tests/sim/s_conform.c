@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include "vipl/posix.h"
+#include "hosts.h"
 #include "../../devices/ether/proto/wire.h"
 #include "kernel/model.h"
 #include "vipl/programs.h"
@@ -137,20 +138,16 @@ static bool lose(void *arg, u8 *frame, u32 *len)
 
 static void wire(void)
 {
-	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
 	struct conform c = { .device = "via_a", .verbose = sim_verbose };
 	struct conform s = { .device = "via_b", .verbose = sim_verbose };
 
 	c.test = chosen();
 	conform_name(c.test, name, sizeof(name));
-	if (a && b) {
-		c.host = sim_nic_mac(b);
+	if (hosts_up(2)) {
+		c.host = host_mac(1);
 		run_test(&c, &s);
 	}
-	if (a)
-		sim_nic_down(a);
-	if (b)
-		sim_nic_down(b);
+	hosts_down();
 }
 
 static void lossy(void)
@@ -159,10 +156,9 @@ static void lossy(void)
 	wire();
 }
 
-SIM_SCENARIO(.name = "conform-lo", .run = lo, .runs = 470,
-	     .max_vi = 1024, .what = "the conformance suite on the loopback, a test a run")
-SIM_SCENARIO(.name = "conform-wire", .run = wire, .runs = 470,
-	     .max_vi = 1024, .what = "the conformance suite between two hosts, a test a run")
-SIM_SCENARIO(.name = "conform-loss", .run = lossy, .runs = 470,
-	     .max_vi = 1024,
+SIM_SCENARIO(.name = "conform-lo", .run = lo, .runs = 470, .max_vi = 1024,
+	     .what = "the conformance suite on the loopback, a test a run")
+SIM_SCENARIO(.name = "conform-wire", .run = wire, .runs = 470, .max_vi = 1024,
+	     .what = "the conformance suite between two hosts, a test a run")
+SIM_SCENARIO(.name = "conform-loss", .run = lossy, .runs = 470, .max_vi = 1024,
 	     .what = "the same, and one frame of a hundred is lost")

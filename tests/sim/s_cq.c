@@ -13,7 +13,6 @@
 #define BYTES		64
 
 static struct {
-	struct sim_proc *proc;
 	struct prog_nic nic;
 	struct prog_cq cq;
 	struct prog_vi vi[2 * PAIRS_MAX];
@@ -22,11 +21,8 @@ static struct {
 	bool resizing, stop;
 	u32 taken[2 * PAIRS_MAX][2];	/* notices, of each queue */
 	u32 total, most;
-	u32 threads;
 	char *out, *in;
 } w;
-
-static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
 
 static u32 vi_at(u32 id)
 {
@@ -118,7 +114,6 @@ static void taker(void *arg)
 		w.stop = true;
 		sim_ioctl(w.nic.file, VIA_IOC_SHUTDOWN, NULL);
 	}
-	w.threads--;
 }
 
 static void poster(void *arg)
@@ -133,7 +128,6 @@ static void poster(void *arg)
 		if (!sim_dice(4))
 			sim_sleep(sim_dice(20000));
 	}
-	w.threads--;
 }
 
 /* The program keeps its threads from the ring at COMMIT. */
@@ -150,8 +144,7 @@ static bool resize(u32 entries)
 	sim_expect(!IS_ERR(p) || w.stop || sim_config.fail_alloc, "%ld",
 		   PTR_ERR(p));
 	a.step = IS_ERR(p) || !sim_dice(5) ? VIA_CQ_ABANDON : VIA_CQ_COMMIT;
-	while (w.taking)
-		sim_sleep(1000);
+	sim_await(!w.taking, 1000);
 	w.resizing = true;
 	ret = sim_ioctl(w.nic.file, VIA_IOC_CQ_RESIZE, &a);
 	if (!ret && a.step == VIA_CQ_COMMIT) {
@@ -172,27 +165,11 @@ static void resizer(void *arg)
 		sim_sleep(sim_dice(60000));
 		resize(1u << sim_dice(6));
 	}
-	w.threads--;
-}
-
-static bool connect(u32 i)
-{
-	static const char *const names[] = { "cq0", "cq1", "cq2" };
-	struct prog_vi *a = &w.vi[2 * i], *b = a + 1;
-
-	return !prog_request_start(a, own, names[i], SEC, true) &&
-	       !prog_p2p(b, own, names[i], SEC) &&
-	       !prog_result(a, VIA_CONN_PEER);
-}
-
-static void start(const char *name, void (*fn)(void *arg), void *arg)
-{
-	w.threads++;
-	sim_thread(w.proc, name, fn, arg);
 }
 
 static void process(void *arg)
 {
+	static const char *const names[] = { "cq0", "cq1", "cq2" };
 	u32 i, k, n;
 
 	if (prog_open(&w.nic, "via_lo", 64 << 10))
@@ -209,19 +186,19 @@ static void process(void *arg)
 	for (i = 0; i < 2 * w.pairs; i++)
 		for (k = 0; k < w.rounds; k++)
 			prog_post_recv(&w.vi[i], w.in + i * BYTES, BYTES);
-	for (i = 0; i < w.pairs; i++)
-		if (!connect(i)) {
+	for (i = 0; i < 2 * w.pairs; i += 2)
+		if (prog_meet(&w.vi[i], &w.vi[i + 1], names[i / 2])) {
 			sim_expect(sim_config.fail_alloc, "not connected");
 			goto out;
 		}
 	for (n = 1 + sim_dice(3), i = 0; i < n; i++)
-		start("taker", taker, (void *)(uintptr_t)sim_dice(4));
+		sim_thread(current->proc, "taker", taker,
+			   (void *)(uintptr_t)sim_dice(4));
 	for (i = 0; i < 2 * w.pairs; i++)
-		start("poster", poster, &w.vi[i]);
+		sim_thread(current->proc, "poster", poster, &w.vi[i]);
 	if (sim_dice(3))
-		start("resizer", resizer, NULL);
-	while (w.threads)
-		sim_sleep(MS);
+		sim_thread(current->proc, "resizer", resizer, NULL);
+	sim_threads_wait(MS);
 	/* None is there twice. */
 	if (!sim_config.fail_alloc)
 		for (i = 0; i < 2 * w.pairs; i++)
@@ -235,15 +212,13 @@ out:
 
 static void cq(void)
 {
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	w.pairs = 1 + sim_dice(PAIRS_MAX);
 	w.rounds = 1 + sim_dice(ROUNDS_MAX);
 	w.most = 4 * w.pairs * w.rounds;
-	w.proc = sim_proc_new("queues", 1000);
-	sim_thread(w.proc, "main", process, NULL);
-	sim_proc_wait(w.proc);
+	host_run(0, "queues", process, NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "cq", .run = cq, .runs = 500, .max_vi = 8,
+SIM_SCENARIO(.name = "cq", .run = cq, .runs = 500, .max_vi = 8, .seconds = 60,
+	     SIM_STATE(w),
 	     .what = "small completion queues, resized, waited for by several")

@@ -12,9 +12,6 @@ enum end_by { KILLED, CLOSED, SILENT, SHUT };
 
 static struct {
 	bool server;			/* the one that dies is the server */
-	const char *node[2];
-	const u8 *mac[2];
-	struct sim_nic *nic[2];
 	struct sim_proc *proc;		/* the one that dies */
 	enum end_by by;
 	u32 life;
@@ -27,7 +24,7 @@ static void one_life(void *arg)
 {
 	struct end *e = &ends.end[0];
 	struct prog_nic n;
-	int ret = prog_open(&n, d.node[0], 16 << 10);
+	int ret = prog_open(&n, host_node(0), 16 << 10);
 
 	if (ret) {
 		sim_expect(sim_config.fail_alloc, "(%d)", ret);
@@ -40,7 +37,7 @@ static void one_life(void *arg)
 	e->busy[0] = e->busy[1] = false;
 	e->owed = 0;
 	e->proc = d.proc;
-	if (!end_open(e, &n, d.mac[1]))
+	if (!end_open(e, &n, host_mac(1)))
 		goto out;
 	while (e->vi.q[1].tail < 4)
 		end_recv(e);
@@ -74,8 +71,8 @@ static void partner(void *arg)
 	u32 lost = 0, made = 0;
 	u64 until;
 
-	if (prog_open(&n, d.node[1], 16 << 10) ||
-	    !end_open(e, &n, d.mac[0])) {
+	if (prog_open(&n, host_node(1), 16 << 10) ||
+	    !end_open(e, &n, host_mac(0))) {
 		e->gone = true;
 		d.over = true;
 		return;
@@ -138,61 +135,43 @@ static void life(bool lo)
 	if (lo && d.by == SILENT)
 		d.by = KILLED;
 	ends.end[0].echoed = 0;
-	d.proc = sim_proc_new("mortal", 1000);
-	sim_thread(d.proc, "mortal", one_life, NULL);
+	d.proc = host_run(0, "mortal", one_life, NULL);
 	/* From the first call on, most of all while it connects. */
 	until = begin + (sim_dice(2) ? sim_dice(600000) : sim_dice(30 * MS));
 	while (sim_now() < until && !d.gone)
 		schedule_hrtimeout_range(&(ktime_t){ sim_dice(20000) }, 0,
 					 HRTIMER_MODE_REL);
-	if (d.by == SILENT && d.nic[0])
-		sim_nic_cut(d.nic[0], true);
+	if (d.by == SILENT)
+		sim_nic_cut(host_nic(0), true);
 	if (d.by == KILLED || d.by == SILENT) {
 		d.done = true;
 		sim_kill(d.proc);
 	}
-	sim_proc_wait(d.proc);
+	program_wait(d.proc);
 	d.done = true;
 	/* The partner reads its events before the next one comes. */
 	msleep(40);
-	if (d.nic[0] && d.by == SILENT) {
+	if (d.by == SILENT) {
 		msleep(12000);
-		sim_nic_cut(d.nic[0], false);
+		sim_nic_cut(host_nic(0), false);
 	}
 }
 
 static void death(void)
 {
-	static const u32 levels[] = { VIA_RELIABLE_DELIVERY,
-				      VIA_RELIABLE_RECEPTION, VIA_UNRELIABLE };
-	static const u8 lo_mac[] = { 0x02, 0, 0, 0, 0, 0x01 };
-	struct sim_proc *p;
-	u32 where = sim_dice(3), i;
+	u32 wire = sim_dice(3), i;
 
-	memset(&d, 0, sizeof(d));
-	ends_begin(levels[sim_dice(3)]);
-	sim_config.max_time = sim_clock + 300 * SEC;
+	ends_begin(prog_level());
 	d.server = sim_dice(2);
-	for (i = 0; i < 2; i++) {
-		d.node[i] = "via_lo";
-		d.mac[i] = lo_mac;
-		if (where == 0)
-			continue;
-		d.nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-		if (!d.nic[i])
-			goto down;
-		d.node[i] = i ? "via_b" : "via_a";
-		d.mac[i] = sim_nic_mac(d.nic[i]);
-	}
-	p = sim_proc_new("partner", 1001);
-	sim_thread(p, "partner", partner, NULL);
+	if (wire && !hosts_up(2))
+		goto down;
+	host_run(1, "partner", partner, NULL);
 	for (i = 0; i < LIVES; i++)
-		life(!where);
+		life(!wire);
 	/* The last one is let live until it has connected. */
 	d.done = d.gone = false;
 	d.by = CLOSED;
-	d.proc = sim_proc_new("last", 1000);
-	sim_thread(d.proc, "last", one_life, NULL);
+	d.proc = host_run(0, "last", one_life, NULL);
 	for (i = 0; i < 5000 && !d.connected && !d.gone && !d.over; i++)
 		msleep(2);
 	sim_expect(d.connected || d.gone || sim_config.fail_alloc,
@@ -200,13 +179,10 @@ static void death(void)
 	d.over = true;
 	sim_kill(d.proc);
 	d.done = true;
-	sim_proc_wait(d.proc);
-	sim_proc_wait(p);
 down:
-	for (i = 0; i < 2; i++)
-		if (d.nic[i])
-			sim_nic_down(d.nic[i]);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "death", .run = death, .runs = 300, .max_vi = 8,
+	     .seconds = 300, SIM_STATE(d),
 	     .what = "one end dies at any moment, the other is told and goes on")

@@ -26,7 +26,6 @@ static const char *const names[] = {
 };
 
 static struct {
-	struct sim_nic *nic;
 	u32 hosts;			/* that answer */
 	bool asked;
 } w;
@@ -63,7 +62,7 @@ static void answer(u32 host, const struct reply *q)
 	r.n.name_len = strlen(name_of(host));
 	memcpy(r.n.name, name_of(host), r.n.name_len);
 	sim_seal(&r, sizeof(r), 0);
-	sim_nic_inject(w.nic, &r, sizeof(r));
+	sim_nic_inject(host_nic(0), &r, sizeof(r));
 }
 
 /* The other hosts. */
@@ -110,14 +109,13 @@ static void asks(void *arg)
 	u32 i;
 	int ret;
 
-	sim_expect(!prog_open(&n, "via_a", 0), "");
+	sim_ok(prog_open(&n, "via_a", 0));
 	for (i = 0; i < 2; i++) {
 		q.count = ARRAY_SIZE(a);
 		memset(q.name, 0, sizeof(q.name));
 		if (sim_dice(2))
 			strcpy(q.name, names[sim_dice(ARRAY_SIZE(names))]);
-		ret = sim_ioctl(n.file, VIA_IOC_NAME_QUERY, &q);
-		sim_expect(!ret, "(%d)", ret);
+		sim_ok(sim_ioctl(n.file, VIA_IOC_NAME_QUERY, &q));
 		check(&q, a);
 	}
 	/* To one host, which answers at once. */
@@ -140,7 +138,7 @@ static void asks_on(void *arg)
 	struct via_name_query q = { .answers = (uintptr_t)a, .count = 4 };
 	struct prog_nic n;
 
-	sim_expect(!prog_open(&n, "via_a", 0), "");
+	sim_ok(prog_open(&n, "via_a", 0));
 	if (sim_dice(2))
 		strcpy(q.name, "nobody");
 	sim_ioctl(n.file, VIA_IOC_NAME_QUERY, &q);
@@ -150,30 +148,24 @@ static void asks_on(void *arg)
 static void discover(void)
 {
 	bool goes = !sim_dice(3);
-	struct sim_proc *p;
 	u64 from;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
-	w.nic = sim_nic_up("a", 1);
+	hosts_up(1);
 	w.hosts = goes ? 0 : sim_dice(2) ? HOSTS : 1 + sim_dice(16);
 	sim_wire.meddle = hosts;
-	p = sim_proc_new("asks", 1000);
-	sim_thread(p, "asks", goes ? asks_on : asks, NULL);
+	host_run(0, "asks", goes ? asks_on : asks, NULL);
 	if (goes) {
-		while (!w.asked)
-			sim_pause(100000);
+		sim_await(w.asked, 100000);
 		sim_pause(1 + sim_dice(5 * MS));
 		from = sim_clock;
-		sim_nic_down(w.nic);
+		host_down(0);
 		sim_expect(sim_clock < from + 2 * MS,
 			   "the NIC's end waits for a question: %llu us",
 			   (unsigned long long)((sim_clock - from) / 1000));
 	}
-	sim_proc_wait(p);
-	if (!goes)
-		sim_nic_down(w.nic);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "discover", .run = discover, .runs = 200,
-	     .max_vi = 4, .what = "questions for names among many hosts")
+SIM_SCENARIO(.name = "discover", .run = discover, .runs = 200, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
+	     .what = "questions for names among many hosts")

@@ -198,8 +198,7 @@ void end_stats(struct end *e, u32 kind)
 
 static void lock(struct end *e, bool recv)
 {
-	while (e->busy[recv])
-		sim_sleep(2000);
+	sim_await(!e->busy[recv], 2000);
 	e->busy[recv] = true;
 }
 

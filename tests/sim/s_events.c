@@ -20,16 +20,11 @@ static void errors(void *arg)
 	struct prog_done d;
 	struct prog_nic nic;
 
-	sim_expect(!prog_open(&nic, "via_lo", 64 << 10), "no NIC");
-	for (k = 0; k < PAIRS; k++) {
-		sim_expect(!prog_vi(&a[k], &nic, VIA_UNRELIABLE, 0, 0) &&
-			   !prog_vi(&b[k], &nic, VIA_UNRELIABLE, 0, 0),
-			   "no VI");
-		sim_expect(!prog_request_start(&a[k], nic.hello.addr, "events",
-					       SEC, true) &&
-			   !prog_p2p(&b[k], nic.hello.addr, "events", SEC) &&
-			   !prog_result(&a[k], VIA_CONN_PEER), "no connection");
-	}
+	sim_ok(prog_open(&nic, "via_lo", 64 << 10));
+	prog_vis(a, PAIRS, &nic, VIA_UNRELIABLE);
+	prog_vis(b, PAIRS, &nic, VIA_UNRELIABLE);
+	for (k = 0; k < PAIRS; k++)
+		sim_ok(prog_meet(&a[k], &b[k], "events"));
 	n = sim_dice(4) ? KEPT + sim_dice(MOST - KEPT) : sim_dice(KEPT + 2);
 	for (i = 0; i < n; i++) {
 		/* No receive is posted: an error of the other end. */
@@ -83,10 +78,8 @@ static void errors(void *arg)
 
 static void events(void)
 {
-	struct sim_proc *p = sim_proc_new("errors", 1000);
-
-	sim_thread(p, "errors", errors, NULL);
-	sim_proc_wait(p);
+	host_run(0, "errors", errors, NULL);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "events", .run = events, .runs = 20, .max_vi = 8,

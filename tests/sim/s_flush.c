@@ -50,25 +50,16 @@ static void ends(void *arg)
 
 static void server(void *arg)
 {
-	sim_expect(!prog_accept(&w.v[1], "flush", 10 * SEC), "no request");
+	prog_connect(&w.v[1], NULL, "flush", 10 * SEC);
 }
 
 static void opens(void *arg)
 {
-	const char *node = arg;
-	int ret;
-
-	sim_expect(!prog_open(&w.n, node, 16 << 10), "no NIC");
+	sim_ok(prog_open(&w.n, host_node(0), 16 << 10));
 	w.buffer = (u8 *)prog_buffer(&w.n, 8192);
-	sim_expect(!prog_vi(&w.v[0], &w.n, VIA_RELIABLE_DELIVERY, 0, 0) &&
-		   !prog_vi(&w.v[1], &w.n, VIA_RELIABLE_DELIVERY, 0, 0),
-		   "no VIs");
+	prog_vis(w.v, 2, &w.n, VIA_RELIABLE_DELIVERY);
 	sim_thread(current->proc, "server", server, NULL);
-	do {
-		sim_sleep(MS);
-		ret = prog_request(&w.v[0], w.n.hello.addr, "flush", 10 * SEC);
-	} while (ret == VIA_R_NO_MATCH);
-	sim_expect(!ret, "(%d)", ret);
+	prog_connect(&w.v[0], w.n.hello.addr, "flush", 10 * SEC);
 	sim_thread(current->proc, "posts", posts, NULL);
 	if (w.peer_ends)
 		sim_thread(current->proc, "ends", ends, NULL);
@@ -77,28 +68,19 @@ static void opens(void *arg)
 
 static void flush(void)
 {
-	struct sim_nic *nic = NULL;
-	struct sim_proc *p;
-
-	memset(&w, 0, sizeof(w));
 	w.receives = sim_dice(2);
 	w.posts = 1 + sim_dice(w.receives ? RECEIVES : POSTS);
 	w.before_ns = sim_dice(2) ? 0 : sim_dice(2000);
 	w.peer_ends = sim_dice(4) != 0;
 	if (!w.peer_ends || sim_dice(2))
-		nic = sim_nic_up("a", 1);
-	p = sim_proc_new("posts", 0);
-	sim_thread(p, "opens", opens, nic ? "via_a" : "via_lo");
-	while (!w.peer_ends && !READ_ONCE(w.connected))
-		sim_pause(MS);
+		hosts_up(1);
+	host_run_as(0, 0, "posts", opens, NULL);
 	if (!w.peer_ends) {
-		sim_nic_down(nic);
-		nic = NULL;
+		sim_await(READ_ONCE(w.connected), MS);
+		host_down(0);
 	}
-	sim_proc_wait(p);
-	if (nic)
-		sim_nic_down(nic);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "flush", .run = flush, .runs = 2000,
+SIM_SCENARIO(.name = "flush", .run = flush, .runs = 2000, SIM_STATE(w),
 	     .what = "posts beside the end of a connection are flushed")

@@ -22,7 +22,6 @@ enum lie {
 static struct {
 	enum lie lie;
 	struct sim_nic *nic[3];
-	struct sim_proc *proc[2];
 	u32 vi;				/* of the last one that asked, */
 	u64 cookie;			/* from its REQUEST */
 	u32 first_seq;
@@ -69,8 +68,7 @@ static bool look(void *arg, u8 *frame, u32 *len)
 
 static void open_vi(struct prog_nic *n, struct prog_vi *v, const char *node)
 {
-	sim_expect(!prog_open(n, node, 4096), "");
-	sim_expect(!prog_vi(v, n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(n, v, node, 4096, VIA_RELIABLE_DELIVERY);
 }
 
 static void stay(u32 i, struct prog_vi *v)
@@ -89,11 +87,7 @@ static void asks(void *arg)
 	struct prog_vi v;
 
 	open_vi(&n, &v, "via_a");
-	/* The server may not wait yet. */
-	do {
-		sim_sleep(MS);
-		w.ret[0] = prog_request(&v, mac(1), "forged", 200 * MS);
-	} while (w.ret[0] == VIA_R_NO_MATCH);
+	w.ret[0] = prog_request_served(&v, mac(1), "forged", 200 * MS);
 	stay(0, &v);
 	w.over = true;
 	prog_close(&n);
@@ -134,10 +128,10 @@ static void names(void *arg)
 	struct prog_nic n;
 	u32 i;
 
-	sim_expect(!prog_open(&n, "via_a", 0), "");
+	sim_ok(prog_open(&n, "via_a", 0));
 	if (sim_dice(2))
 		strcpy(q.name, "liar");
-	sim_expect(!sim_ioctl(n.file, VIA_IOC_NAME_QUERY, &q), "");
+	sim_ok(sim_ioctl(n.file, VIA_IOC_NAME_QUERY, &q));
 	for (i = 0; i < q.count; i++)
 		sim_expect(strcmp(a[i].name, "liar"), "an answer to nothing");
 	w.over = true;
@@ -151,21 +145,19 @@ static void waits(void *arg)
 	u32 conn;
 	int ret;
 
-	sim_expect(!prog_open(&n, "via_a", 0), "");
+	sim_ok(prog_open(&n, "via_a", 0));
 	w.up[0] = true;
 	ret = prog_conn_wait(&n, "forged", 20 * MS, &conn);
 	sim_expect(ret == VIA_R_TIMEOUT, "(%d)", ret);
 	w.up[1] = true;
-	ret = prog_conn_wait(&n, "forged", 200 * MS, &conn);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_conn_wait(&n, "forged", 200 * MS, &conn));
 	w.over = true;
 	prog_close(&n);
 }
 
 static void start(u32 i, void (*fn)(void *arg))
 {
-	w.proc[i] = sim_proc_new(i ? "second" : "first", 1000 + i);
-	sim_thread(w.proc[i], i ? "second" : "first", fn, (void *)(uintptr_t)i);
+	host_run(i, i ? "second" : "first", fn, (void *)(uintptr_t)i);
 }
 
 /* Lies */
@@ -203,8 +195,7 @@ static void connect_both(void)
 {
 	start(0, asks);
 	start(1, serves);
-	while (!w.over && !(w.up[0] && w.up[1]))
-		sim_pause(100000);
+	sim_await(w.over || (w.up[0] && w.up[1]), 100000);
 }
 
 /* A number that is not in the window, which has one place. */
@@ -353,8 +344,7 @@ static void peer_of_other(void)
 
 	start(0, looks);
 	w.go = true;
-	while (!w.up[0])
-		sim_pause(100000);
+	sim_await(w.up[0], 100000);
 	while (!w.over) {
 		forge_conn(&f, mac(2), mac(0), VIA_WIRE_PEER_REQUEST, "forged",
 			   3, 77);
@@ -376,8 +366,7 @@ static void peers_of_old(void)
 	struct forged f;
 
 	start(0, looks);
-	while (!w.up[0])
-		sim_pause(100000);
+	sim_await(w.up[0], 100000);
 	w.go = true;
 	for (i = 0; i < n; i++) {
 		forge_conn(&f, mac(1), mac(0), VIA_WIRE_PEER_REQUEST, "forged",
@@ -387,9 +376,7 @@ static void peers_of_old(void)
 	}
 	msleep(sim_dice(50));
 	start(1, looks);
-	sim_proc_wait(w.proc[0]);
-	sim_proc_wait(w.proc[1]);
-	w.proc[0] = w.proc[1] = NULL;
+	programs_wait();
 	sim_expect(!w.ret[0] && !w.ret[1], "(%d, %d)", w.ret[0], w.ret[1]);
 }
 
@@ -450,8 +437,7 @@ static void bad_request(void)
 	u32 i = 0;
 
 	start(0, waits);
-	while (!w.up[0])
-		sim_pause(100000);
+	sim_await(w.up[0], 100000);
 	while (!w.over) {
 		forge_host(host, ++i);
 		forge_conn(&f, host, mac(0), VIA_WIRE_REQUEST, "forged", 3,
@@ -475,19 +461,16 @@ static void forged(void)
 	static const char *const names[] = { "a", "b", "c" };
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	for (i = 0; i < 3; i++)
 		w.nic[i] = sim_nic_up(names[i], last[i]);
 	sim_wire.meddle = look;
 	w.lie = sim_dice(LIES);
 	lies[w.lie]();
-	for (i = 0; i < 2; i++)
-		if (w.proc[i])
-			sim_proc_wait(w.proc[i]);
+	programs_wait();
 	for (i = 0; i < 3; i++)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(.name = "forged", .run = forged, .runs = 200,
+SIM_SCENARIO(.name = "forged", .run = forged, .runs = 200, .seconds = 60,
+	     SIM_STATE(w),
 	     .what = "single frames that must not be believed")

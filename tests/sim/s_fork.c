@@ -7,8 +7,6 @@
 #include "prog.h"
 #include "kernel/model.h"
 
-static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
-
 static struct {
 	struct sim_proc *owner, *child;
 	struct prog_nic n;
@@ -30,12 +28,9 @@ static void child(void *arg)
 static void owner(void *arg)
 {
 	struct prog_vi v;
-	int ret;
 
-	sim_expect(!prog_open(&w.n, "via_lo", 8192) &&
-		   !prog_vi(&v, &w.n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	ret = prog_p2p(&v, own, "fork", 5 * SEC);
-	sim_expect(!ret, "(%d)", ret);
+	prog_open_vi(&w.n, &v, "via_lo", 8192, VIA_RELIABLE_DELIVERY);
+	sim_ok(prog_p2p(&v, host_mac(1), "fork", 5 * SEC));
 	if (sim_dice(4))
 		sim_dofork(w.n.ctl);
 	if (sim_dice(2))
@@ -54,39 +49,31 @@ static void peer(void *arg)
 	struct prog_nic n;
 	struct prog_vi v;
 
-	sim_expect(!prog_open(&n, "via_lo", 0) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	sim_expect(!prog_p2p(&v, own, "fork", 5 * SEC), "");
-	while (prog_state(&v) == VIA_STATE_CONNECTED && !w.over)
-		sim_sleep(MS);
+	prog_open_vi(&n, &v, "via_lo", 0, VIA_RELIABLE_DELIVERY);
+	sim_ok(prog_p2p(&v, host_mac(0), "fork", 5 * SEC));
+	sim_await(prog_state(&v) != VIA_STATE_CONNECTED || w.over, MS);
 	w.told = prog_state(&v) != VIA_STATE_CONNECTED;
 	prog_close(&n);
 }
 
 static void forks(void)
 {
-	struct sim_proc *p;
-
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	w.exits = sim_dice(2);
-	w.owner = sim_proc_new("owner", 1000);
-	p = sim_proc_new("peer", 1001);
-	sim_thread(w.owner, "owner", owner, NULL);
-	sim_thread(p, "peer", peer, NULL);
-	while (!w.connected)
-		sim_pause(MS);
+	w.owner = host_run(0, "owner", owner, NULL);
+	host_run(1, "peer", peer, NULL);
+	sim_await(w.connected, MS);
 	if (!w.exits)
 		sim_kill(w.owner);
-	sim_proc_wait(w.owner);
+	program_wait(w.owner);
 	sim_pause(100 * MS);
 	sim_expect(w.told, "a child keeps its parent's connection");
 	sim_expect(!sim_pins, "a child keeps %ld pages of its parent pinned",
 		   sim_pins);
 	w.over = true;
 	sim_proc_wait(w.child);
-	sim_proc_wait(p);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "fork", .run = forks, .runs = 100, .max_vi = 8,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "a program forks and ends, and its child lives on")

@@ -4,14 +4,10 @@
  * it was not asked about since, and another one while the first is bound to a
  * host that has asked for it and says no more (docs/reference/wire.md, "Peer to peer").
  */
-#include "prog.h"
-#include "../../devices/ether/proto/wire.h"
+#include "s_forge.h"
 
-
-static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
 
 static struct {
-	struct sim_nic *nic[2];
 	u32 looking;
 	bool asked, over;
 	__be64 cookie;			/* of the ghost */
@@ -25,14 +21,12 @@ static void overdue(void *arg)
 	struct prog_vi v[2];
 	int ret;
 
-	sim_expect(!prog_open(&n, "via_lo", 4096) &&
-		   !prog_vi(&v[0], &n, VIA_RELIABLE_DELIVERY, 0, 0) &&
-		   !prog_vi(&v[1], &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	ret = prog_request_start(&v[0], own, "free", timeout, true);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_open(&n, "via_lo", 4096));
+	prog_vis(v, 2, &n, VIA_RELIABLE_DELIVERY);
+	sim_ok(prog_request_start(&v[0], host_mac(0), "free", timeout, true));
 	/* Its own time is rounded up to ticks. */
 	sim_sleep(timeout + 20 * MS);
-	ret = prog_p2p(&v[1], own, "free", 10 * MS);
+	ret = prog_p2p(&v[1], host_mac(0), "free", 10 * MS);
 	sim_expect(ret == VIA_R_TIMEOUT, "one whose time is over: %d", ret);
 	ret = prog_result(&v[0], VIA_CONN_PEER | VIA_CONN_NOWAIT);
 	sim_expect(ret == VIA_R_TIMEOUT, "(%d)", ret);
@@ -50,46 +44,15 @@ static bool lose(void *arg, u8 *frame, u32 *len)
 	return false;
 }
 
-static void addr(struct via_wire_addr *a, const u8 *mac)
-{
-	a->host_len = ETH_ALEN;
-	a->disc_len = 4;
-	memcpy(a->host, mac, ETH_ALEN);
-	memcpy(a->disc, "free", 4);
-}
-
 /* A VI of the first host looks, one that there is not. */
 static void ghost(void)
 {
-	struct {
-		struct ethhdr eth;
-		struct via_wire w;
-		struct via_wire_hello h;
-		struct via_wire_conn c;
-		u8 seal[VIA_WIRE_SEAL_LEN];
-	} __packed f;
+	struct forged f;
 
-	memset(&f, 0, sizeof(f));
-	memcpy(f.eth.h_dest, sim_nic_mac(w.nic[1]), ETH_ALEN);
-	memcpy(f.eth.h_source, sim_nic_mac(w.nic[0]), ETH_ALEN);
-	f.eth.h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
-	f.w.version = VIA_WIRE_VERSION;
-	f.w.type = VIA_WIRE_PEER_REQUEST;
-	f.w.cookie = w.cookie;
-	f.h.epoch = 1;
-	f.h.frames = cpu_to_be32(64);
-	f.h.mtu = cpu_to_be32(1500);
-	f.c.vi = cpu_to_be32(3);
-	f.w.dst = f.c.vi;
-	f.c.sender_cookie = w.cookie;
-	f.c.reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);
-	f.c.max_transfer = cpu_to_be32(32768);
-	f.c.timeout_ms = cpu_to_be32(VIA_WIRE_FOREVER);
-	addr(&f.c.client, sim_nic_mac(w.nic[0]));
-	addr(&f.c.server, sim_nic_mac(w.nic[1]));
-	sim_nic_prove(w.nic[1], (u8 *)&f);
-	sim_seal(&f, sizeof(f), 0);
-	sim_nic_inject(w.nic[1], &f, sizeof(f));
+	forge_conn(&f, host_mac(0), host_mac(1), VIA_WIRE_PEER_REQUEST, "free",
+		   3, be64_to_cpu(w.cookie));
+	forged_conn(f.data)->timeout_ms = cpu_to_be32(VIA_WIRE_FOREVER);
+	forge_throw(&f, host_nic(1));
 }
 
 /* Two look, of which one is chosen for the ghost. */
@@ -99,14 +62,13 @@ static void two(void *arg)
 	struct prog_vi v[2];
 	u32 i;
 
-	sim_expect(!prog_open(&n, "via_b", 4096), "");
+	sim_ok(prog_open(&n, "via_b", 4096));
+	prog_vis(v, 2, &n, VIA_RELIABLE_DELIVERY);
 	for (i = 0; i < 2; i++)
-		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0) &&
-			   !prog_request_start(&v[i], sim_nic_mac(w.nic[0]),
-					       "free", VIA_FOREVER, true), "");
+		sim_ok(prog_request_start(&v[i], host_mac(0), "free",
+					  VIA_FOREVER, true));
 	w.looking = 2;
-	while (!w.over)
-		sim_sleep(MS);
+	sim_await(w.over, MS);
 	prog_close(&n);
 }
 
@@ -114,55 +76,36 @@ static void one(void *arg)
 {
 	struct prog_nic n;
 	struct prog_vi v;
-	int ret;
 
-	sim_expect(!prog_open(&n, "via_a", 4096) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(&n, &v, "via_a", 4096, VIA_RELIABLE_DELIVERY);
 	if (sim_dice(2))
 		sim_sleep(sim_dice(100 * MS));
-	ret = prog_p2p(&v, sim_nic_mac(w.nic[1]), "free", 4 * SEC);
-	sim_expect(!ret, "one is free and is not found: %d", ret);
+	sim_ok(prog_p2p(&v, host_mac(1), "free", 4 * SEC));
 	w.over = true;
 	prog_close(&n);
 }
 
 static void bound(void)
 {
-	struct sim_proc *a, *b;
-
-	w.nic[0] = sim_nic_up("a", 1);
-	w.nic[1] = sim_nic_up("b", 2);
+	hosts_up(2);
 	w.cookie = sim_dice64() | 1;
 	sim_wire.meddle = lose;
-	b = sim_proc_new("two", 1001);
-	sim_thread(b, "two", two, NULL);
-	while (w.looking < 2)
-		sim_pause(MS);
+	host_run(1, "two", two, NULL);
+	sim_await(w.looking >= 2, MS);
 	ghost();
-	while (!w.asked)
-		sim_pause(MS);
-	a = sim_proc_new("one", 1000);
-	sim_thread(a, "one", one, NULL);
-	sim_proc_wait(a);
-	sim_proc_wait(b);
-	sim_nic_down(w.nic[0]);
-	sim_nic_down(w.nic[1]);
+	sim_await(w.asked, MS);
+	host_run(0, "one", one, NULL);
 }
 
 static void free_peers(void)
 {
-	struct sim_proc *p;
-
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
-	if (sim_dice(2)) {
+	if (sim_dice(2))
 		bound();
-		return;
-	}
-	p = sim_proc_new("overdue", 1000);
-	sim_thread(p, "overdue", overdue, NULL);
-	sim_proc_wait(p);
+	else
+		host_run(0, "overdue", overdue, NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "free-peers", .run = free_peers, .runs = 100,
-	     .max_vi = 4, .what = "a VI that looks for a peer finds a free one")
+SIM_SCENARIO(.name = "free-peers", .run = free_peers, .runs = 100, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
+	     .what = "a VI that looks for a peer finds a free one")

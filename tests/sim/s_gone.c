@@ -9,48 +9,26 @@ enum call { NIC_STATS, VI_STATS, REQUEST, PEER, ACCEPT, REJECT, CREATE,
 
 static struct {
 	enum call call;
-	struct sim_nic *nic;
 	bool ready, down;
 	u32 conn;
 } w;
 
-static void stats(struct prog_nic *n, u32 kind)
-{
-	struct via_stat some[64];
-	struct via_stats a = {
-		.kind = kind, .count = ARRAY_SIZE(some),
-		.stats = (uintptr_t)some,
-	};
-
-	sim_ioctl(n->file, VIA_IOC_STATS, &a);
-}
-
-static void names(struct prog_nic *n)
-{
-	struct via_name_answer some[4];
-	struct via_name_query a = {
-		.count = ARRAY_SIZE(some), .answers = (uintptr_t)some,
-	};
-
-	sim_ioctl(n->file, VIA_IOC_NAME_QUERY, &a);
-}
-
 static void call(struct prog_nic *n, struct prog_vi *v, u32 i)
 {
-	static const u8 host[] = { 0x52, 0x54, 0, 0, 1, 2 };
 	struct prog_vi other;
 	u32 handle;
 
 	switch (w.call) {
 	case NIC_STATS:
-		stats(n, VIA_STATS_NIC);
+		prog_stats(n, VIA_STATS_NIC);
 		break;
 	case VI_STATS:
-		stats(n, VIA_STATS_VI);
+		prog_stats(n, VIA_STATS_VI);
 		break;
 	case REQUEST:
 	case PEER:
-		prog_request_start(v, host, "gone", 10 * SEC, w.call == PEER);
+		prog_request_start(v, host_mac(1), "gone", 10 * SEC,
+				   w.call == PEER);
 		prog_disconnect(v);
 		break;
 	case ACCEPT:
@@ -70,7 +48,7 @@ static void call(struct prog_nic *n, struct prog_vi *v, u32 i)
 			prog_deregister(n, n->mem, handle);
 		break;
 	case NAMES:
-		names(n);
+		prog_names(n);
 		break;
 	case NCALLS:
 		break;
@@ -95,8 +73,7 @@ static void calls(void *arg)
 		call(&n, &v, i);
 	/* And once more, when it is gone. */
 	if (sim_dice(2)) {
-		while (!w.down)
-			sim_sleep(10000);
+		sim_await(w.down, 10000);
 		call(&n, &v, i);
 	}
 out:
@@ -107,43 +84,30 @@ out:
 /* The other host asks, so that there is what can be accepted. */
 static void asks(void *arg)
 {
-	static const u8 host[] = { 0x52, 0x54, 0, 0, 1, 1 };
 	struct prog_nic n;
 	struct prog_vi v;
 
 	if (prog_open(&n, "via_b", 16 << 10))
 		return;
 	if (!prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0))
-		prog_request(&v, host, "gone", 3 * SEC);
+		prog_request(&v, host_mac(0), "gone", 3 * SEC);
 	prog_close(&n);
 }
 
 static void gone(void)
 {
-	struct sim_proc *p, *q = NULL;
-	struct sim_nic *b;
-
-	memset(&w, 0, sizeof(w));
 	w.call = sim_dice(NCALLS);
 	if (w.call == REGISTER)
 		sim_nics_dma();
-	w.nic = sim_nic_up("a", 1);
-	b = sim_nic_up("b", 2);
-	p = sim_proc_new("calls", 0);
-	sim_thread(p, "calls", calls, NULL);
-	if (w.call == ACCEPT || w.call == REJECT) {
-		q = sim_proc_new("asks", 0);
-		sim_thread(q, "asks", asks, NULL);
-	}
-	while (!READ_ONCE(w.ready))
-		sim_pause(10000);
-	sim_nic_down(w.nic);
+	hosts_up(2);
+	host_run_as(0, 0, "calls", calls, NULL);
+	if (w.call == ACCEPT || w.call == REJECT)
+		host_run_as(1, 0, "asks", asks, NULL);
+	sim_await(READ_ONCE(w.ready), 10000);
+	host_down(0);
 	w.down = true;
-	sim_proc_wait(p);
-	if (q)
-		sim_proc_wait(q);
-	sim_nic_down(b);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "gone", .run = gone, .runs = 3000,
+SIM_SCENARIO(.name = "gone", .run = gone, .runs = 3000, SIM_STATE(w),
 	     .what = "a NIC goes beside each kind of call into it")

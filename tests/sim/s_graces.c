@@ -17,22 +17,19 @@ static struct {
 
 static void owner(void *arg)
 {
-	u32 vis = sim_dice(VIS + 1), some = sim_dice(vis + 1), i, before;
+	u32 vis = sim_dice(VIS + 1), some = sim_dice(vis + 1), before;
 	struct prog_vi v[VIS];
 	struct prog_nic n;
 
-	sim_expect(!prog_open(&n, "via_a", 0), "");
-	for (i = 0; i < vis; i++)
-		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
+	sim_ok(prog_open(&n, "via_a", 0));
+	prog_vis(v, vis, &n, VIA_RELIABLE_DELIVERY);
 	before = sim_self->graces;
 	while (some)
-		sim_expect(!prog_vi_destroy(&v[--some]), "");
+		sim_ok(prog_vi_destroy(&v[--some]));
 	sim_expect(sim_self->graces == before, "VipDestroyVi waits for %u",
 		   sim_self->graces - before);
 	w.ready++;
-	while (!w.go)
-		sim_sleep(100000);
+	sim_await(w.go, 100000);
 	before = sim_self->graces;
 	prog_close(&n);
 	sim_expect(sim_self->graces == before,
@@ -42,30 +39,25 @@ static void owner(void *arg)
 
 static void graces(void)
 {
-	struct sim_nic *nic = sim_nic_up("a", 1);
-	struct sim_proc *p = sim_proc_new("owner", 1000);
-	bool first = sim_dice(2);
+	struct sim_proc *p;
 	u32 i, before;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
+	hosts_up(1);
 	w.handles = 1 + sim_dice(HANDLES);
-	for (i = 0; i < w.handles; i++)
+	p = host_run(0, "owner", owner, NULL);
+	for (i = 1; i < w.handles; i++)
 		sim_thread(p, "owner", owner, NULL);
-	while (w.ready < w.handles)
-		msleep(1);
+	sim_await(w.ready >= w.handles, MS);
 	before = sim_self->graces;
-	if (first)
-		sim_nic_down(nic);
+	if (sim_dice(2))
+		host_down(0);
 	sim_expect(sim_self->graces - before <= GRACES,
 		   "%u grace periods for %u handles", sim_self->graces - before,
 		   w.handles);
 	w.go = true;
-	sim_proc_wait(p);
-	if (!first)
-		sim_nic_down(nic);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "graces", .run = graces, .runs = 100,
-	     .max_vi = 32,
+SIM_SCENARIO(.name = "graces", .run = graces, .runs = 100, .max_vi = 32,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "how many grace periods the end of VIs and NICs waits for")

@@ -10,8 +10,6 @@
 #define TURNS	40
 
 static struct {
-	struct sim_proc *proc;
-	bool wire;
 	struct prog_nic nic[2];
 	struct prog_cq cq[2];
 	struct prog_vi vi[2];		/* one sends, the other receives */
@@ -22,10 +20,6 @@ static struct {
 	u32 threads;
 	char *data[2];
 } w;
-
-static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
-static const u8 afar[2][6] = { { 0x52, 0x54, 0, 0, 1, 1 },
-			       { 0x52, 0x54, 0, 0, 1, 2 } };
 
 static struct prog_queue *queue_of(u32 k)
 {
@@ -141,14 +135,14 @@ static void collector(void *arg)
 static void start(const char *name, void (*fn)(void *arg), u32 arg)
 {
 	w.threads++;
-	sim_thread(w.proc, name, fn, (void *)(uintptr_t)arg);
+	sim_thread(current->proc, name, fn, (void *)(uintptr_t)arg);
 }
 
 static bool ready_end(u32 k)
 {
 	struct prog_nic *n = &w.nic[k];
 
-	if (prog_open(n, !w.wire ? "via_lo" : k ? "via_b" : "via_a", 64 << 10))
+	if (prog_open(n, host_node(k), 64 << 10))
 		return false;
 	prog_buffer(n, PROG_DESCS * 64);
 	w.data[k] = prog_buffer(n, BYTES);
@@ -161,10 +155,7 @@ static bool ready_end(u32 k)
 static bool ready(void)
 {
 	return ready_end(0) && ready_end(1) &&
-	       !prog_request_start(&w.vi[0], w.wire ? afar[1] : own, "grow",
-				   SEC, true) &&
-	       !prog_p2p(&w.vi[1], w.wire ? afar[0] : own, "grow", SEC) &&
-	       !prog_result(&w.vi[0], VIA_CONN_PEER);
+	       !prog_meet(&w.vi[0], &w.vi[1], "grow");
 }
 
 static void close_ends(void)
@@ -185,37 +176,22 @@ static void process(void *arg)
 	start("sends", poster, 0);
 	start("receives", poster, 1);
 	start("collector", collector, 0);
-	while (w.threads)
-		sim_sleep(MS);
+	sim_await(!w.threads, MS);
 out:
 	close_ends();
 }
 
 static void run(void (*fn)(void *arg))
 {
-	struct sim_nic *a = NULL, *b = NULL;
-
-	memset(&w, 0, sizeof(w));
-	w.wire = sim_dice(2);
-	if (w.wire) {
-		a = sim_nic_up("a", 1);
-		b = sim_nic_up("b", 2);
-	}
-	if (w.wire && (!a || !b))
+	if (!hosts_up(sim_dice(2) ? 2 : 0))
 		goto out;
-	sim_config.max_time = sim_clock + 60 * SEC;
 	w.total = 1 + sim_dice(200);
 	w.quota = !sim_dice(3);
 	if (w.quota)
 		sim_limit("vi_pages", 1 + sim_dice(8));
-	w.proc = sim_proc_new("grow", 1000);
-	sim_thread(w.proc, "main", fn, NULL);
-	sim_proc_wait(w.proc);
+	host_run(0, "grow", fn, NULL);
 out:
-	if (a)
-		sim_nic_down(a);
-	if (b)
-		sim_nic_down(b);
+	hosts_down();
 }
 
 static void grows(void)
@@ -320,7 +296,8 @@ static void scribbles(void)
 }
 
 SIM_SCENARIO(.name = "grow", .run = grows, .runs = 200, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "rings that become longer with descriptors in flight")
-SIM_SCENARIO(.name = "grow-hostile", .run = scribbles,
-	     .runs = 200, .max_vi = 4,
+SIM_SCENARIO(.name = "grow-hostile", .run = scribbles, .runs = 200, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "a program writes anything while its rings become longer")

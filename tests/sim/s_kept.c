@@ -80,7 +80,6 @@ static void expect(int listed, const char *list)
 
 static void begin(void)
 {
-	memset(&w, 0, sizeof(w));
 	w.dev.reg_state = NETREG_REGISTERED;
 	sim_netdev = &w.dev;
 	sim_secret = eight;
@@ -91,8 +90,7 @@ static void begin(void)
 static void end(void)
 {
 	WRITE_ONCE(w.over, true);
-	while (!READ_ONCE(w.done))
-		sim_pause(1000);
+	sim_await(READ_ONCE(w.done), 1000);
 	sim_nic_down(w.nic);
 	sim_netdev_gone(&w.dev);
 	sim_secret = NULL;
@@ -100,8 +98,7 @@ static void end(void)
 
 static void set_list(void)
 {
-	sim_expect(!sim_peers("via_a", VIA_PEERS_ONLY,
-			      MAC2 " key=" KEY " " MAC3), "");
+	sim_ok(sim_peers("via_a", VIA_PEERS_ONLY, MAC2 " key=" KEY " " MAC3));
 	WRITE_ONCE(w.closed, true);
 }
 
@@ -124,10 +121,10 @@ static void kept(void)
 	expect(1, LIST);
 	renew(1);
 	expect(1, LIST);
-	sim_expect(!sim_peers("via_a", VIA_PEERS_DEL, MAC3), "");
+	sim_ok(sim_peers("via_a", VIA_PEERS_DEL, MAC3));
 	renew(5);
 	expect(1, MAC2 " key=set\n");
-	sim_expect(!sim_peers("via_a", VIA_PEERS_DEL, MAC2), "");
+	sim_ok(sim_peers("via_a", VIA_PEERS_DEL, MAC2));
 	renew(1);
 	expect(1, "");
 	/* A change that is refused changes nothing. */
@@ -137,13 +134,13 @@ static void kept(void)
 	expect(1, "");
 	/* The administrator removes it: it does not come back. */
 	WRITE_ONCE(w.closed, false);
-	sim_expect(!sim_peers("via_a", VIA_PEERS_ANY, ""), "");
+	sim_ok(sim_peers("via_a", VIA_PEERS_ANY, ""));
 	renew(1);
 	expect(0, "");
 	end();
 }
 
-SIM_SCENARIO(.name = "hosts-kept", .run = kept, .runs = 60,
+SIM_SCENARIO(.name = "hosts-kept", .run = kept, .runs = 60, SIM_STATE(w),
 	     .what = "a list of hosts and its keys outlive the NIC object")
 
 static void moved(void)
@@ -159,7 +156,7 @@ static void moved(void)
 	expect(1, "");
 	if (opens) {
 		WRITE_ONCE(w.closed, false);
-		sim_expect(!sim_peers("via_a", VIA_PEERS_ANY, ""), "");
+		sim_ok(sim_peers("via_a", VIA_PEERS_ANY, ""));
 		renew(1);
 		expect(0, "");
 		sim_nic_down(w.nic);
@@ -167,7 +164,7 @@ static void moved(void)
 		sim_net = &init_net;
 		w.nic = sim_nic_up("a", 1);
 	} else {
-		sim_expect(!sim_peers("via_a", VIA_PEERS_ADD, MAC3), "");
+		sim_ok(sim_peers("via_a", VIA_PEERS_ADD, MAC3));
 		renew(5);
 		expect(1, MAC3 "\n");
 		move(&init_net);
@@ -185,7 +182,7 @@ static void moved(void)
 	end();
 }
 
-SIM_SCENARIO(.name = "hosts-moved", .run = moved, .runs = 60,
+SIM_SCENARIO(.name = "hosts-moved", .run = moved, .runs = 60, SIM_STATE(w),
 	     .what = "an interface with a list of hosts in another namespace")
 
 /* Another interface at the same place in memory is another interface. */
@@ -211,7 +208,7 @@ static void gone(void)
 	end();
 }
 
-SIM_SCENARIO(.name = "hosts-gone", .run = gone, .runs = 30,
+SIM_SCENARIO(.name = "hosts-gone", .run = gone, .runs = 30, SIM_STATE(w),
 	     .what = "a list of hosts goes with its interface")
 
 #define LISTS	256			/* of a namespace */
@@ -239,5 +236,5 @@ static void many(void)
 		sim_netdev_gone(&dev[i]);
 }
 
-SIM_SCENARIO(.name = "hosts-many", .run = many, .runs = 1,
-	     .coarse = true, .what = "more lists of hosts than a namespace may have")
+SIM_SCENARIO(.name = "hosts-many", .run = many, .runs = 1, .coarse = true,
+	     .what = "more lists of hosts than a namespace may have")

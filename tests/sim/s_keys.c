@@ -35,21 +35,25 @@ static const struct {
 	{ VIA_PEERS_DEL, MAC1 " " MAC2 " " MAC3, -ENOENT },
 };
 
+static const char * const macs[] = { MAC1, MAC2 };
+static const u8 mac_of[][ETH_ALEN] __aligned(2) = {
+	{ 0x52, 0x54, 0, 0, 1, 1 }, { 0x52, 0x54, 0, 0, 1, 2 },
+};
+
 /* What frames are to be signed with: of the host that has it, and no other. */
-static void key_of(struct sim_nic *nic, const char *list)
+static void key_of(const char *list)
 {
-	const u8 mac1[] = { 0x52, 0x54, 0, 0, 1, 1 };
-	const u8 mac2[] = { 0x52, 0x54, 0, 0, 1, 2 };
+	struct via_ether_nic *nic = sim_nic_ether(host_nic(0));
 	bool keyed = strstr(list, MAC1 " key=set");
 	const struct via_ether_secret *secret;
 	u32 i;
 
 	rcu_read_lock();
-	secret = via_secret_of(sim_nic_ether(nic), mac1);
+	secret = via_secret_of(nic, mac_of[0]);
 	sim_expect(!secret == !keyed, "(%s)", list);
 	for (i = 0; keyed && i < VIA_AUTH_KEY_LEN; i++)
 		sim_expect(secret->key.key[i] == eight[i % 8], "");
-	sim_expect(!via_secret_of(sim_nic_ether(nic), mac2), "");
+	sim_expect(!via_secret_of(nic, mac_of[1]), "");
 	rcu_read_unlock();
 }
 
@@ -61,11 +65,6 @@ struct model {
 		u32 mac;		/* in macs[] */
 		bool keyed;
 	} host[2];
-};
-
-static const char * const macs[] = { MAC1, MAC2 };
-static const u8 mac_of[][ETH_ALEN] __aligned(2) = {
-	{ 0x52, 0x54, 0, 0, 1, 1 }, { 0x52, 0x54, 0, 0, 1, 2 },
 };
 
 static void drop(struct model *m, u32 mac)
@@ -135,7 +134,7 @@ static int change(struct model *m, int how, char *text)
 	return 0;
 }
 
-static void compare(struct sim_nic *nic, const struct model *m)
+static void compare(const struct model *m)
 {
 	char now[256], want[256] = "", *at = want;
 	int listed = sim_peers_read("via_a", now);
@@ -147,19 +146,20 @@ static void compare(struct sim_nic *nic, const struct model *m)
 	sim_expect(listed == m->listed && !strcmp(now, want), "(%d: %s, not %s)",
 		   listed, now, want);
 	for (i = 0; i < 2; i++)
-		sim_expect(via_ether_allowed(sim_nic_ether(nic), mac_of[i]) ==
+		sim_expect(via_ether_allowed(sim_nic_ether(host_nic(0)),
+					     mac_of[i]) ==
 			   (!m->listed || on_list(m, i)), "(%u)", i);
-	key_of(nic, want);
+	key_of(want);
 }
 
 static void keys(void)
 {
-	struct sim_nic *nic = sim_nic_up("a", 1);
 	struct model m = {};
 	char text[256];
 	u32 i, n;
 	int ret, how;
 
+	hosts_up(1);
 	sim_secret = eight;
 	for (n = 40; n; n--) {
 		if (sim_dice(4)) {
@@ -174,9 +174,9 @@ static void keys(void)
 			sim_expect(ret == refused[i].ret, "(%u: %d)", i, ret);
 		}
 		explicit_bzero(text, sizeof(text));
-		compare(nic, &m);
+		compare(&m);
 	}
-	sim_nic_down(nic);
+	hosts_down();
 	sim_secret = NULL;
 }
 
@@ -204,16 +204,15 @@ static void stay(void)
 	struct sim_nic *nic = sim_nic_up("a", 3);
 	u32 i;
 
-	sim_expect(!sim_peers("via_a", VIA_PEERS_ADD, MAC1 " key=" KEY), "");
+	sim_ok(sim_peers("via_a", VIA_PEERS_ADD, MAC1 " key=" KEY));
 	over = false;
 	sim_kthread("wants", wants, nic);
 	for (i = 0; i < 20; i++)
-		sim_expect(!sim_peers("via_a", i % 2 ? VIA_PEERS_ONLY :
-				      VIA_PEERS_ADD, i % 2 ? MAC1 :
-				      MAC2 " " MAC3 " key=" KEY), "");
+		sim_ok(sim_peers("via_a", i % 2 ? VIA_PEERS_ONLY :
+				 VIA_PEERS_ADD, i % 2 ? MAC1 :
+				 MAC2 " " MAC3 " key=" KEY));
 	WRITE_ONCE(over, true);
-	while (READ_ONCE(over))
-		sim_pause(100);
+	sim_await(!READ_ONCE(over), 100);
 	sim_nic_down(nic);
 }
 
