@@ -13,7 +13,6 @@ enum end { ARRIVES, SHUT, UNMAPPED, GONE, KILLED, ENDS };
 
 static struct {
 	enum end end;
-	struct sim_nic *nic;
 	struct sim_proc *proc;
 	struct prog_nic n;
 	bool soon;			/* they come about when it ends */
@@ -36,7 +35,7 @@ static void late(void *arg)
 	switch (w.end) {
 	case ARRIVES:
 		sim_expect(!ret, "(%d)", ret);
-		sim_expect(!prog_deregister(&w.n, p, handle), "");
+		sim_ok(prog_deregister(&w.n, p, handle));
 		break;
 	case SHUT:
 	case UNMAPPED:
@@ -71,19 +70,17 @@ static void others(void *arg)
 	u32 i, handle;
 
 	for (i = 0; i < 3; i++) {
-		sim_expect(!prog_cq(&c, &w.n, 16), "");
-		sim_expect(!prog_vi(&v, &w.n, VIA_RELIABLE_DELIVERY, c.id, 0),
-			   "");
-		sim_expect(!prog_register(&w.n, w.n.mem, 64, 0, &handle), "");
+		sim_ok(prog_cq(&c, &w.n, 16));
+		sim_ok(prog_vi(&v, &w.n, VIA_RELIABLE_DELIVERY, c.id, 0));
+		sim_ok(prog_register(&w.n, w.n.mem, 64, 0, &handle));
 		prog_post_recv(&v, w.n.mem, 64);
 		prog_disconnect(&v);
-		sim_expect(!prog_deregister(&w.n, w.n.mem, handle), "");
-		sim_expect(!prog_vi_destroy(&v), "");
-		sim_expect(!prog_cq_destroy(&c), "");
+		sim_ok(prog_deregister(&w.n, w.n.mem, handle));
+		sim_ok(prog_vi_destroy(&v));
+		sim_ok(prog_cq_destroy(&c));
 	}
 	w.others_done = true;
-	while (!w.ended)
-		sim_sleep(100000);
+	sim_await(w.ended, 100000);
 	w.busy = w.end == SHUT && sim_dice(2);
 	if (w.busy) {
 		sim_thread(w.proc, "busy", busy, NULL);
@@ -95,8 +92,7 @@ static void others(void *arg)
 		sim_munmap(w.n.ctl);
 		w.n.ctl = NULL;
 	}
-	while (w.end != KILLED && (!w.over || w.busy))
-		sim_sleep(100000);
+	sim_await(w.end == KILLED || (w.over && !w.busy), 100000);
 	/* A handle that has ended has no memory, while its file is open. */
 	if (w.end == SHUT || w.end == UNMAPPED) {
 		sim_sleep(5 * MS);
@@ -107,10 +103,9 @@ static void others(void *arg)
 
 static void opens(void *arg)
 {
-	sim_expect(!prog_open(&w.n, w.nic ? "via_a" : "via_lo", 8192), "");
+	sim_ok(prog_open(&w.n, host_node(0), 8192));
 	sim_thread(w.proc, "late", late, NULL);
-	while (!w.begun)
-		sim_sleep(10000);
+	sim_await(w.begun, 10000);
 	sim_thread(w.proc, "others", others, NULL);
 }
 
@@ -118,23 +113,18 @@ static void late_pages(void)
 {
 	u64 until = sim_clock + SEC;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	w.end = sim_dice(ENDS);
 	w.soon = sim_dice(2);
 	if (w.end == GONE || sim_dice(2))
-		w.nic = sim_nic_up("a", 1);
-	w.proc = sim_proc_new("late", 1000);
-	sim_thread(w.proc, "opens", opens, NULL);
+		hosts_up(1);
+	w.proc = host_run(0, "late", opens, NULL);
 	while (!w.others_done) {
 		sim_expect(sim_clock < until,
 			   "a page that does not come keeps other calls");
 		sim_pause(100000);
 	}
-	if (w.end == GONE) {
-		sim_nic_down(w.nic);
-		w.nic = NULL;
-	}
+	if (w.end == GONE)
+		host_down(0);
 	w.ended = true;
 	sim_pause(w.soon ? 1 + sim_dice(200000) : 5 * MS);
 	if (w.end == KILLED) {
@@ -143,11 +133,9 @@ static void late_pages(void)
 		w.arrived = true;
 		sim_memory_arrived(w.proc);
 	}
-	sim_proc_wait(w.proc);
-	if (w.nic)
-		sim_nic_down(w.nic);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "late-pages", .run = late_pages, .runs = 300,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "late-pages", .run = late_pages, .runs = 300, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "pages that come late, beside calls and ends of a handle")

@@ -15,23 +15,11 @@ enum call { POLL, SEND, STATS_NIC, STATS_VI, CREATE, REQUEST, WAIT, REGISTER,
 	    NCALLS };
 
 static struct {
-	struct sim_nic *nic;
 	struct prog_nic n;
 	struct prog_vi v[VIS];
 	bool ready, gone, polls;
 	u32 threads;
 } w;
-
-static void stats(u32 kind)
-{
-	struct via_stat some[64];
-	struct via_stats a = {
-		.kind = kind, .count = ARRAY_SIZE(some),
-		.stats = (uintptr_t)some,
-	};
-
-	sim_ioctl(w.n.file, VIA_IOC_STATS, &a);
-}
 
 static void create(void)
 {
@@ -71,10 +59,10 @@ static bool call(enum call c)
 		sim_trap(w.n.file, VIA_OP_SEND, w.v[VIS - 1].id);
 		return true;
 	case STATS_NIC:
-		stats(VIA_STATS_NIC);
+		prog_stats(&w.n, VIA_STATS_NIC);
 		return true;
 	case STATS_VI:
-		stats(VIA_STATS_VI);
+		prog_stats(&w.n, VIA_STATS_VI);
 		return true;
 	case CREATE:
 		create();
@@ -111,16 +99,11 @@ static void open_vis(void)
 {
 	u32 i, holes = sim_dice(VIS - 1);
 
-	for (i = 0; i < VIS; i++)
-		sim_expect(!prog_vi(&w.v[i], &w.n, VIA_RELIABLE_DELIVERY, 0,
-				    0), "");
+	prog_vis(w.v, VIS, &w.n, VIA_RELIABLE_DELIVERY);
 	if (sim_dice(2))
-		sim_expect(!prog_request_start(&w.v[VIS - 2], w.n.hello.addr,
-					       "pair", SEC, true) &&
-			   !prog_p2p(&w.v[VIS - 1], w.n.hello.addr, "pair",
-				     SEC), "");
+		sim_ok(prog_meet(&w.v[VIS - 2], &w.v[VIS - 1], "pair"));
 	for (i = 1; i < holes; i++)
-		sim_expect(!prog_vi_destroy(&w.v[i]), "");
+		sim_ok(prog_vi_destroy(&w.v[i]));
 }
 
 static void process(void *arg)
@@ -129,7 +112,7 @@ static void process(void *arg)
 	enum call c;
 	u32 i, n = 1 + sim_dice(THREADS);
 
-	sim_expect(!prog_open(&w.n, "via_a", 4096), "");
+	sim_ok(prog_open(&w.n, "via_a", 4096));
 	open_vis();
 	c = w.polls ? POLL : sim_dice(NCALLS);
 	w.threads = n;
@@ -139,8 +122,7 @@ static void process(void *arg)
 					       sim_dice(NCALLS)));
 	w.ready = true;
 	smp_mb();
-	while (READ_ONCE(w.threads) || !READ_ONCE(w.gone))
-		sim_sleep(10000);
+	sim_await(!READ_ONCE(w.threads) && READ_ONCE(w.gone), 10000);
 	for (i = VIS - 2; i < VIS; i++)
 		sim_expect(prog_state(&w.v[i]) == VIA_STATE_ERROR,
 			   "VI %u is in state %u and has no NIC", i,
@@ -150,35 +132,27 @@ static void process(void *arg)
 
 static void leaving(void)
 {
-	struct sim_nic *other;
-	struct sim_proc *p;
 	bool again = !sim_dice(8);
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 20 * SEC;
 	w.polls = sim_dice(2);
 	if (w.polls)
 		sim_nics_polled();
-	w.nic = sim_nic_up("a", 1);
-	p = sim_proc_new("user", 1000);
-	sim_thread(p, "main", process, NULL);
-	while (!READ_ONCE(w.ready))
-		sim_pause(5000);
-	if (again) {
-		other = sim_nic_up_at("b", 2, w.nic);
-		sim_expect(!other, "two NICs have one interface");
-	}
-	sim_nic_down(w.nic);
+	hosts_up(1);
+	host_run(0, "user", process, NULL);
+	sim_await(READ_ONCE(w.ready), 5000);
+	if (again)
+		sim_expect(!sim_nic_up_at("b", 2, host_nic(0)),
+			   "two NICs have one interface");
+	host_down(0);
 	w.gone = true;
 	smp_mb();
 	if (again) {
-		other = sim_nic_up("b", 2);
-		sim_expect(other, "");
-		sim_nic_down(other);
+		sim_expect(host_up(1), "");
+		host_down(1);
 	}
-	sim_proc_wait(p);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "leaving", .run = leaving, .runs = 1000,
-	     .max_vi = 8,
+SIM_SCENARIO(.name = "leaving", .run = leaving, .runs = 1000, .max_vi = 8,
+	     .seconds = 20, SIM_STATE(w),
 	     .what = "a NIC goes beside threads that do not stop calling it")

@@ -57,19 +57,15 @@ static void fill(struct prog_nic *n, enum what what, u32 limit)
 	int ret;
 
 	sim_expect(limit < MOST, "(%u, %u)", what, limit);
-	for (i = 0; i < limit; i++) {
-		ret = make(n, what, i);
-		sim_expect(!ret, "(%u, %u of %u: %d)", what, i, limit, ret);
-	}
+	for (i = 0; i < limit; i++)
+		sim_ok(make(n, what, i));
 	for (i = 0; i < 3; i++) {
 		ret = make(n, what, limit);
 		sim_expect(ret == VIA_R_ERROR_RESOURCE,
 			   "(%u, one more than %u: %d)", what, limit, ret);
 		at = sim_dice(limit);
-		ret = unmake(n, what, at);
-		sim_expect(!ret, "(%u, %d)", what, ret);
-		ret = make(n, what, at);
-		sim_expect(!ret, "(%u, %u again: %d)", what, at, ret);
+		sim_ok(unmake(n, what, at));
+		sim_ok(make(n, what, at));
 	}
 	while (limit--)
 		unmake(n, what, limit);
@@ -81,7 +77,7 @@ static void fills(void *arg)
 	struct prog_cq cq;
 	enum what what;
 
-	sim_expect(!prog_open(&n, "via_a", 0), "no NIC");
+	sim_ok(prog_open(&n, "via_a", 0));
 	w.mem = sim_memory(64);
 	sim_expect(prog_cq(&cq, &n, n.hello.max_cq_entries + 1) ==
 		   VIA_R_ERROR_RESOURCE, "a larger queue than may be");
@@ -95,21 +91,15 @@ static void fills(void *arg)
 
 static void limits(void)
 {
-	struct sim_proc *p;
-	struct sim_nic *nic;
-
-	memset(&w, 0, sizeof(w));
 	sim_param_set("max_vi", 1 + sim_dice(MOST - 1));
 	sim_param_set("max_cq", 1 + sim_dice(MOST - 1));
 	sim_param_set("max_cq_entries", 1 << sim_dice(6));
 	sim_param_set("max_ptags", 1 + sim_dice(MOST - 1));
 	sim_param_set("max_regions", 1 + sim_dice(MOST - 1));
-	nic = sim_nic_up("a", 1);
-	p = sim_proc_new("fills", 1000);
-	sim_thread(p, "fills", fills, NULL);
-	sim_proc_wait(p);
-	sim_nic_down(nic);
+	hosts_up(1);
+	host_run(0, "fills", fills, NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "limits", .run = limits, .runs = 50,
+SIM_SCENARIO(.name = "limits", .run = limits, .runs = 50, SIM_STATE(w),
 	     .what = "as many VIs, queues, tags and regions as may be, no more")

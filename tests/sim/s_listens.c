@@ -16,10 +16,8 @@ enum what { FULL, CANCELLED, EXPIRED, ENDED, SHRUNK, QUOTA, OTHERS, SLEEPER, ACC
 
 static struct {
 	enum what what;
-	struct sim_proc *proc;
 	struct prog_nic n, other;
 	struct prog_vi v[CLIENTS], server;
-	const u8 *host;			/* the server's */
 	bool slept, ready;
 	bool dies;
 	u32 ended;
@@ -61,7 +59,7 @@ static void take(u32 i)
 	int ret = prog_conn_wait(&w.n, "listen", 0, &conn);
 
 	sim_expect(!ret, "client %u's is not kept: %d", i, ret);
-	sim_expect(!prog_reject(&w.n, conn), "");
+	sim_ok(prog_reject(&w.n, conn));
 	expect_verdict(i, VIA_R_REJECT);
 }
 
@@ -176,10 +174,10 @@ static void quota(void)
 	ask(1, LONG);
 	ask(2, LONG);
 	expect_verdict(2, VIA_R_NO_MATCH);
-	sim_expect(!prog_conn_wait(&w.n, "listen", 0, &conn), "");
+	sim_ok(prog_conn_wait(&w.n, "listen", 0, &conn));
 	ask(2, LONG);
 	expect_verdict(2, VIA_R_NO_MATCH);
-	sim_expect(!prog_reject(&w.n, conn), "");
+	sim_ok(prog_reject(&w.n, conn));
 	expect_verdict(0, VIA_R_REJECT);
 	ask(2, LONG);
 	take(1);
@@ -197,18 +195,18 @@ static void others(void)
 	u32 conn;
 	int ret;
 
-	sim_expect(!prog_open(&w.other, "via_lo", 4096), "");
+	sim_ok(prog_open(&w.other, "via_lo", 4096));
 	ret = prog_listen(&w.other, "listen", 1);
 	sim_expect(ret == VIA_R_ERROR_RESOURCE, "(%d)", ret);
 	ask(0, LONG);
 	ret = prog_conn_wait(&w.other, "listen", 0, &conn);
 	sim_expect(ret == VIA_R_TIMEOUT, "(%d)", ret);
 	/* Nor does it end that of another handle. */
-	sim_expect(!prog_listen(&w.other, "listen", 0), "");
+	sim_ok(prog_listen(&w.other, "listen", 0));
 	expect_under_way(0);
 	take(0);
 	listen(0);
-	sim_expect(!prog_listen(&w.other, "listen", 1), "");
+	sim_ok(prog_listen(&w.other, "listen", 1));
 	prog_addr(&a.local, NULL, "listen");
 	ret = sim_ioctl(w.n.file, VIA_IOC_CONN_LISTEN, &a);
 	sim_expect(ret == -EINVAL, "(%d)", ret);
@@ -238,7 +236,7 @@ static void sleep_once(void)
 	w.slept = false;
 	if (!first)
 		ask(0, LONG);
-	sim_thread(w.proc, "sleeper", sleeps, NULL);
+	sim_thread(current->proc, "sleeper", sleeps, NULL);
 	if (first) {
 		/* At once, as the thread begins, or when it sleeps. */
 		if (sim_dice(3))
@@ -246,8 +244,7 @@ static void sleep_once(void)
 		ask(0, LONG);
 	}
 	expect_verdict(0, VIA_R_REJECT);
-	while (!READ_ONCE(w.slept))
-		sim_sleep(10000);
+	sim_await(READ_ONCE(w.slept), 10000);
 	none_kept();
 }
 
@@ -264,9 +261,9 @@ static void accepted(void)
 	u32 conn;
 
 	fill();
-	sim_expect(!prog_conn_wait(&w.n, "listen", 0, &conn) &&
-		   !prog_accept_start(&w.server, conn) &&
-		   !prog_result(&w.server, 0), "");
+	sim_ok(prog_conn_wait(&w.n, "listen", 0, &conn));
+	sim_ok(prog_accept_start(&w.server, conn));
+	sim_ok(prog_result(&w.server, 0));
 	expect_verdict(0, 0);
 	take(1);
 	expect_under_way(2);
@@ -278,13 +275,8 @@ static void (*const runs[NWHAT])(void) = {
 
 static void program(void *arg)
 {
-	u32 i;
-
-	sim_expect(!prog_open(&w.n, "via_lo", 4096) &&
-		   !prog_vi(&w.server, &w.n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	for (i = 0; i < CLIENTS; i++)
-		sim_expect(!prog_vi(&w.v[i], &w.n, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
+	prog_open_vi(&w.n, &w.server, "via_lo", 4096, VIA_RELIABLE_DELIVERY);
+	prog_vis(w.v, CLIENTS, &w.n, VIA_RELIABLE_DELIVERY);
 	listen(BACKLOG);
 	runs[w.what]();
 	prog_close(&w.n);
@@ -292,18 +284,15 @@ static void program(void *arg)
 
 static void listens(void)
 {
-	memset(&w, 0, sizeof(w));
 	w.what = sim_dice(NWHAT);
-	sim_config.max_time = sim_clock + 60 * SEC;
 	if (w.what == QUOTA)
 		sim_limit("waiters", LIMIT);
-	w.proc = sim_proc_new("program", 1000);
-	sim_thread(w.proc, "program", program, NULL);
-	sim_proc_wait(w.proc);
+	host_run(0, "program", program, NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "listens", .run = listens, .runs = 300,
-	     .max_vi = 8,
+SIM_SCENARIO(.name = "listens", .run = listens, .runs = 300, .max_vi = 8,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "requests are kept for a program that listens")
 
 /* Two hosts: a server that looks at its events, ends or dies; clients of the other. */
@@ -314,8 +303,7 @@ static void serve(void *arg)
 	struct via_event ev;
 	int ret;
 
-	sim_expect(!prog_open(&w.n, "via_b", 4096) &&
-		   !prog_vi(&w.server, &w.n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(&w.n, &w.server, "via_b", 4096, VIA_RELIABLE_DELIVERY);
 	listen(BACKLOG);
 	WRITE_ONCE(w.ready, true);
 	while (left && READ_ONCE(w.ended) < CLIENTS) {
@@ -345,12 +333,11 @@ static void call(void *arg)
 	struct prog_nic n;
 	int ret;
 
-	sim_expect(!prog_open(&n, "via_a", 4096) &&
-		   !prog_vi(&w.v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(&n, &w.v[i], "via_a", 4096, VIA_RELIABLE_DELIVERY);
 	do {
 		if (tries)
 			sim_sleep(MS);
-		ret = prog_request(&w.v[i], w.host, "listen", 20 * SEC);
+		ret = prog_request(&w.v[i], host_mac(1), "listen", 20 * SEC);
 	} while (ret == VIA_R_NO_MATCH && !w.dies && ++tries < 10000);
 	/* None waits for a server that is no more. */
 	sim_expect(!ret || (w.dies && (ret == VIA_R_REJECT ||
@@ -362,32 +349,17 @@ static void call(void *arg)
 
 static void afar(void)
 {
-	static const u8 mac[] = { 0x52, 0x54, 0, 0, 1, 2 };
-	struct sim_proc *server, *client[CLIENTS];
-	struct sim_nic *a, *b;
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 120 * SEC;
-	a = sim_nic_up("a", 1);
-	b = sim_nic_up("b", 2);
-	w.host = mac;
+	hosts_up(2);
 	w.dies = !sim_dice(3);
-	server = sim_proc_new("server", 1000);
-	sim_thread(server, "server", serve, NULL);
-	while (!READ_ONCE(w.ready))
-		sim_pause(10000);
-	for (i = 0; i < CLIENTS; i++) {
-		client[i] = sim_proc_new("client", 1001);
-		sim_thread(client[i], "client", call, &w.v[i]);
-	}
-	sim_proc_wait(server);
+	host_run(1, "server", serve, NULL);
+	sim_await(READ_ONCE(w.ready), 10000);
 	for (i = 0; i < CLIENTS; i++)
-		sim_proc_wait(client[i]);
-	sim_nic_down(a);
-	sim_nic_down(b);
+		host_run(0, "client", call, &w.v[i]);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "listens-afar", .run = afar, .runs = 200,
-	     .max_vi = 8,
+SIM_SCENARIO(.name = "listens-afar", .run = afar, .runs = 200, .max_vi = 8,
+	     .seconds = 120, SIM_STATE(w),
 	     .what = "a server is told of requests of another host, or it dies")

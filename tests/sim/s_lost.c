@@ -15,7 +15,6 @@ enum what { REJECTED, PEERS_DIFFER, OLD_REQUEST, GIVEN_UP, HANDSHAKE,
 
 static struct {
 	enum what what;
-	struct sim_nic *nic[2];
 	u8 drop;			/* frames of this type are, */
 	u32 first;			/* the first ones */
 	u32 seen;			/* of them */
@@ -58,7 +57,7 @@ static bool look(void *arg, u8 *frame, u32 *len)
 	if (h->type == w.drop && w.seen++ < w.first)
 		return false;
 	if (h->type != VIA_WIRE_SEND ||
-	    memcmp(eth->h_source, sim_nic_mac(w.nic[0]), ETH_ALEN))
+	    memcmp(eth->h_source, host_mac(0), ETH_ALEN))
 		return true;
 	look_at_data(seq);
 	return w.data != w.at;
@@ -66,8 +65,7 @@ static bool look(void *arg, u8 *frame, u32 *len)
 
 static void open_vi(struct prog_nic *n, struct prog_vi *v, u32 i, u32 level)
 {
-	sim_expect(!prog_open(n, i ? "via_b" : "via_a", 16384) &&
-		   !prog_vi(v, n, level, 0, 0), "");
+	prog_open_vi(n, v, i ? "via_b" : "via_a", 16384, level);
 }
 
 /* The client, when the server waits. */
@@ -75,8 +73,7 @@ static void asks(struct prog_vi *v, u64 timeout)
 {
 	do {
 		sim_sleep(MS);
-		w.ret[0] = prog_request(v, sim_nic_mac(w.nic[1]), "lost",
-					timeout);
+		w.ret[0] = prog_request(v, host_mac(1), "lost", timeout);
 	} while (w.ret[0] == VIA_R_NO_MATCH && !w.asked);
 	w.up[0] = !w.ret[0];
 }
@@ -99,7 +96,7 @@ static void refuses(void *arg)
 	struct prog_nic n;
 	u32 conn;
 
-	sim_expect(!prog_open(&n, "via_b", 0), "");
+	sim_ok(prog_open(&n, "via_b", 0));
 	while (!w.over) {
 		if ((w.asked && !again) ||
 		    prog_conn_wait(&n, "lost", 20 * MS, &conn)) {
@@ -121,7 +118,7 @@ static void differs(void *arg)
 	struct prog_vi v;
 
 	open_vi(&n, &v, i, i ? VIA_RELIABLE_DELIVERY : VIA_RELIABLE_RECEPTION);
-	w.ret[i] = prog_p2p(&v, sim_nic_mac(w.nic[!i]), "lost", 5 * SEC);
+	w.ret[i] = prog_p2p(&v, host_mac(!i), "lost", 5 * SEC);
 	sim_expect(w.ret[i] == VIA_R_INVALID_RELIABILITY_LEVEL, "(%d)",
 		   w.ret[i]);
 	prog_close(&n);
@@ -139,8 +136,7 @@ static void leaves(void *arg)
 	if (sim_dice(2))
 		prog_disconnect(&v);
 	w.done[0] = true;
-	while (!w.over)
-		sim_sleep(MS);
+	sim_await(w.over, MS);
 	prog_close(&n);
 }
 
@@ -152,8 +148,7 @@ static void accepts_once(void *arg)
 	int ret;
 
 	open_vi(&n, &v, 1, VIA_RELIABLE_DELIVERY);
-	ret = prog_accept(&v, "lost", SEC);
-	sim_expect(!ret, "(%d)", ret);
+	prog_connect(&v, NULL, "lost", SEC);
 	ret = prog_conn_wait(&n, "lost", 200 * MS, &conn);
 	sim_expect(ret == VIA_R_TIMEOUT, "(%d)", ret);
 	w.over = true;
@@ -169,11 +164,10 @@ static void asks_twice(void *arg)
 	open_vi(&n, &v, 0, VIA_RELIABLE_DELIVERY);
 	asks(&v, 50 * MS);
 	sim_expect(w.ret[0] == VIA_R_TIMEOUT, "(%d)", w.ret[0]);
-	w.ret[0] = prog_request(&v, sim_nic_mac(w.nic[1]), "lost", SEC);
+	w.ret[0] = prog_request(&v, host_mac(1), "lost", SEC);
 	sim_expect(!w.ret[0], "(%d)", w.ret[0]);
 	w.done[0] = true;
-	while (!w.done[1])
-		sim_sleep(MS);
+	sim_await(w.done[1], MS);
 	prog_close(&n);
 }
 
@@ -185,16 +179,13 @@ static void accepts_second(void *arg)
 	int ret;
 
 	open_vi(&n, &v, 1, VIA_RELIABLE_DELIVERY);
-	ret = prog_conn_wait(&n, "lost", SEC, &first);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_conn_wait(&n, "lost", SEC, &first));
 	w.asked++;
-	ret = prog_conn_wait(&n, "lost", SEC, &conn);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_conn_wait(&n, "lost", SEC, &conn));
 	ret = prog_accept_start(&v, conn);
 	ret = ret ? ret : prog_result(&v, 0);
 	sim_expect(!ret, "(%d)", ret);
-	while (!w.done[0])
-		sim_sleep(MS);
+	sim_await(w.done[0], MS);
 	w.done[1] = true;
 	prog_close(&n);
 }
@@ -216,12 +207,8 @@ static void sends(void *arg)
 	for (i = 0; w.what == TURNS && i < 8; i++) {
 		prog_post_recv(&v, n.mem, 64);
 		prog_post_send(&v, n.mem + 4096, 64);
-		ret = prog_wait(&v, true, SEC, &d);
-		sim_expect(!ret && !(d.status & VIA_ST_ERROR_MASK), "(%d)",
-			   ret);
-		ret = prog_wait(&v, false, SEC, &d);
-		sim_expect(!ret && !(d.status & VIA_ST_ERROR_MASK), "(%d)",
-			   ret);
+		d = prog_good(&v, true, SEC);
+		d = prog_good(&v, false, SEC);
 	}
 	/* Its data would show as well that it knows of the connection. */
 	if (w.what == HANDSHAKE)
@@ -232,7 +219,7 @@ static void sends(void *arg)
 		sim_sleep(MS);
 	from = sim_now();
 	if (w.what == SILENT)
-		sim_nic_cut(w.nic[0], true);
+		sim_nic_cut(host_nic(0), true);
 	for (i = 0; i < all; i++)
 		prog_post_send(&v, n.mem + 4096, 64);
 	for (i = 0; i < all; i++) {
@@ -246,8 +233,7 @@ static void sends(void *arg)
 		sim_expect(sim_now() < from + 15 * MS, "(%llu us)",
 			   (sim_now() - from) / 1000);
 	w.done[0] = true;
-	while (!w.done[1])
-		sim_sleep(MS);
+	sim_await(w.done[1], MS);
 	prog_close(&n);
 }
 
@@ -264,12 +250,11 @@ static void takes(void *arg)
 	w.ret[1] = prog_accept(&v, "lost", SEC);
 	sim_expect(!w.ret[1], "(%d)", w.ret[1]);
 	for (i = 0; w.what == TURNS && i < 8; i++) {
-		sim_expect(!prog_wait(&v, true, SEC, &d), "");
+		sim_ok(prog_wait(&v, true, SEC, &d));
 		prog_post_send(&v, n.mem + 4096, 64);
-		sim_expect(!prog_wait(&v, false, SEC, &d), "");
+		sim_ok(prog_wait(&v, false, SEC, &d));
 	}
-	while (!w.done[0])
-		sim_sleep(MS);
+	sim_await(w.done[0], MS);
 	w.done[1] = true;
 	prog_close(&n);
 }
@@ -316,37 +301,28 @@ static void draw(void (**one)(void *arg), void (**other)(void *arg))
 
 static void lost(void)
 {
-	static const char *const names[] = { "one", "other" };
-	void (*fn[2])(void *arg);
-	struct sim_proc *p[2];
-	u32 i;
+	void (*one)(void *arg), (*other)(void *arg);
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 120 * SEC;
-	for (i = 0; i < 2; i++)
-		w.nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
+	hosts_up(2);
 	sim_wire.meddle = look;
 	w.what = sim_dice(WHATS);
-	draw(&fn[0], &fn[1]);
-	for (i = 0; i < 2; i++) {
-		p[i] = sim_proc_new(names[i], 1000 + i);
-		sim_thread(p[i], names[i], fn[i], (void *)(uintptr_t)i);
-	}
+	draw(&one, &other);
+	host_run(0, "one", one, (void *)0);
+	host_run(1, "other", other, (void *)1);
 	while (w.what == OLD_REQUEST && !w.over) {
 		sim_pause(5 * MS);
 		if (w.done[0])
-			sim_nic_inject(w.nic[1], w.request.data,
+			sim_nic_inject(host_nic(1), w.request.data,
 				       w.request.len);
 	}
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
+	programs_wait();
 	if (w.what == TURNS || w.what == ONE_OF_MANY)
 		sim_expect(w.again <= 2 * (w.at != 0),
 			   "%u of %u frames are sent again, %u lost",
 			   w.again, w.data, w.at != 0);
-	for (i = 0; i < 2; i++)
-		sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "lost", .run = lost, .runs = 200,
+SIM_SCENARIO(.name = "lost", .run = lost, .runs = 200, .seconds = 120,
+	     SIM_STATE(w),
 	     .what = "one frame is lost, and nothing else is sent again")

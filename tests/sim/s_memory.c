@@ -14,9 +14,7 @@
 #define TURNS	10
 
 static struct side {
-	u32 n;
-	const char *node;
-	const u8 *peer;
+	u32 n;				/* of its host */
 	struct sim_proc *proc;
 	struct prog_nic nic;
 	struct prog_vi vi;
@@ -25,21 +23,13 @@ static struct side {
 	char *own;			/* local ends of transfers */
 	u32 own_handle;
 	bool ready;
-	u32 threads;
 } side[2];
 
 static struct {
 	bool ended;			/* a process or a NIC */
 	bool arrived;			/* the late pages */
 	u32 level;
-	struct sim_nic *nic[2];
 } w;
-
-static void start(struct side *s, const char *name, void (*fn)(void *arg))
-{
-	s->threads++;
-	sim_thread(s->proc, name, fn, s);
-}
 
 static bool fails(long ret)
 {
@@ -99,7 +89,7 @@ static void change(void *arg)
 					    sim_dice(4), &s->handle);
 			sim_expect(!ret || fails(ret), "(%d)", ret);
 			if (ret)
-				goto out;
+				return;
 			break;
 		case 2:
 			handle = s->own_handle;
@@ -110,15 +100,13 @@ static void change(void *arg)
 						    &s->own_handle);
 			sim_expect(!ret || fails(ret), "(%d)", ret);
 			if (ret)
-				goto out;
+				return;
 			break;
 		default:
 			set(s, VIA_RDMA_WRITE | VIA_RDMA_READ);
 			break;
 		}
 	}
-out:
-	s->threads--;
 }
 
 /* One after the other, so that what has come is known. */
@@ -147,7 +135,6 @@ static void move(void *arg)
 		       prog_state(v) == VIA_STATE_CONNECTED)
 			prog_post_recv(v, s->own, 0);
 	}
-	s->threads--;
 }
 
 static bool come(void *arg)
@@ -166,7 +153,6 @@ static void late(void *arg)
 	sim_expect(!ret || fails(ret) || ret == -EINTR, "(%d)", ret);
 	if (!ret && sim_dice(2))
 		prog_deregister(&s->nic, p, handle);
-	s->threads--;
 }
 
 static void process(void *arg)
@@ -175,7 +161,7 @@ static void process(void *arg)
 	u32 i;
 	int ret;
 
-	if (prog_open(&s->nic, s->node, 16 << 10))
+	if (prog_open(&s->nic, host_node(s->n), 16 << 10))
 		goto out;
 	s->mem = sim_memory(BYTES);
 	s->own = sim_memory(BYTES);
@@ -185,19 +171,18 @@ static void process(void *arg)
 		goto out;
 	for (i = 0; i < TURNS; i++)
 		prog_post_recv(&s->vi, s->own, sim_dice(2) ? BYTES : 0);
-	ret = prog_p2p(&s->vi, s->peer, "memory", 2 * SEC);
+	ret = prog_p2p(&s->vi, host_mac(!s->n), "memory", 2 * SEC);
 	if (ret) {
 		sim_expect(fails(ret) || sim_config.fail_alloc || o->ready,
 			   "(%d)", ret);
 		goto out;
 	}
-	start(s, "move", move);
+	sim_thread(s->proc, "move", move, s);
 	if (sim_dice(4))
-		start(s, "change", change);
+		sim_thread(s->proc, "change", change, s);
 	if (!sim_dice(3))
-		start(s, "late", late);
-	while (s->threads)
-		sim_sleep(MS);
+		sim_thread(s->proc, "late", late, s);
+	sim_threads_wait(MS);
 	/* Its regions stay until the other one is done. */
 	s->ready = true;
 	for (i = 0; i < 200 && !o->ready && !w.ended; i++)
@@ -212,51 +197,31 @@ out:
 
 static void memory(void)
 {
-	static const u32 levels[] = { VIA_RELIABLE_DELIVERY,
-				      VIA_RELIABLE_RECEPTION };
-	static const u8 lo_mac[] = { 0x02, 0, 0, 0, 0, 0x01 };
-	static const u8 macs[2][6] = { { 0x52, 0x54, 0, 0, 1, 1 },
-				       { 0x52, 0x54, 0, 0, 1, 2 } };
-	u32 where = sim_dice(3), how = sim_dice(6), victim = sim_dice(2), i;
+	u32 wire = sim_dice(3), how = sim_dice(6), victim = sim_dice(2), i;
 
 	memset(side, 0, sizeof(side));
-	memset(&w, 0, sizeof(w));
-	w.level = levels[sim_dice(2)];
-	sim_config.max_time = sim_clock + 100 * SEC;
+	w.level = prog_reliable();
+	if (!hosts_up(wire ? 2 : 0))
+		goto down;
 	for (i = 0; i < 2; i++) {
 		side[i].n = i;
-		side[i].node = "via_lo";
-		side[!i].peer = lo_mac;
-		if (!where)
-			continue;
-		w.nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-		if (!w.nic[i])
-			goto down;
-		side[i].node = i ? "via_b" : "via_a";
-		side[!i].peer = macs[i];
+		side[i].proc = host_run(i, i ? "right" : "left", process,
+					&side[i]);
 	}
-	for (i = 0; i < 2; i++)
-		side[i].proc = sim_proc_new(i ? "right" : "left", 1000 + i);
-	for (i = 0; i < 2; i++)
-		sim_thread(side[i].proc, side[i].n ? "right" : "left", process,
-			   &side[i]);
 	schedule_hrtimeout_range(&(ktime_t){ 1 + sim_dice(3 * MS) }, 0,
 				 HRTIMER_MODE_REL);
 	if (how == 0) {
 		w.ended = true;
 		sim_kill(side[victim].proc);
 	}
-	if (how == 1 && w.nic[victim]) {
+	if (how == 1 && wire) {
 		w.ended = true;
-		sim_nic_down(w.nic[victim]);
-		w.nic[victim] = NULL;
+		host_down(victim);
 	}
 	if (how == 2) {
 		/* They never come; the NIC's end does not wait for them. */
 		w.ended = true;
-		if (w.nic[victim])
-			sim_nic_down(w.nic[victim]);
-		w.nic[victim] = NULL;
+		host_down(victim);
 		msleep(5);
 		for (i = 0; i < 2; i++)
 			sim_kill(side[i].proc);
@@ -265,15 +230,12 @@ static void memory(void)
 		for (i = 0; i < 2; i++)
 			sim_memory_arrived(side[i].proc);
 	}
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(side[i].proc);
 down:
-	for (i = 0; i < 2; i++)
-		if (w.nic[i])
-			sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "memory", .run = memory, .runs = 300, .max_vi = 4,
+	     .seconds = 100, SIM_STATE(w),
 	     .what = "regions made, changed and ended beside their transfers")
 
 /* The same with NICs that read it themselves. */
@@ -283,5 +245,6 @@ static void memory_dma(void)
 	memory();
 }
 
-SIM_SCENARIO(.name = "memory-dma", .run = memory_dma, .runs = 100,
-	     .max_vi = 4, .what = "regions that NICs read, made and ended")
+SIM_SCENARIO(.name = "memory-dma", .run = memory_dma, .runs = 100, .max_vi = 4,
+	     .seconds = 100, SIM_STATE(w),
+	     .what = "regions that NICs read, made and ended")

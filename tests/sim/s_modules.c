@@ -8,7 +8,6 @@ static const char *const nodes[] = { "via_a", "via_b", "via_lo" };
 static const u8 macs[][6] = { { 0x52, 0x54, 0, 0, 1, 1 },
 			      { 0x52, 0x54, 0, 0, 1, 2 },
 			      { 0x02, 0, 0, 0, 0, 0x01 } };
-static struct sim_proc *procs[2];
 static bool over;
 
 /* Whatever NIC there is, and no longer than it is there. */
@@ -47,26 +46,23 @@ static void user(void *arg)
 
 static void nics(void)
 {
-	struct sim_nic *nic[2] = { };
 	u32 turns = 1 + sim_dice(6), i, k;
 
 	for (i = 0; i < turns; i++) {
 		k = sim_dice(2);
-		if (nic[k]) {
-			sim_nic_down(nic[k]);
-			nic[k] = NULL;
-		} else {
-			nic[k] = sim_nic_up(k ? "b" : "a", 1 + k);
-		}
+		if (host_nic(k))
+			host_down(k);
+		else
+			host_up(k);
 		msleep(sim_dice(4));
 	}
-	for (k = 0; k < 2; k++)
-		if (nic[k])
-			sim_nic_down(nic[k]);
+	host_down(0);
+	host_down(1);
 }
 
 static void load(bool users)
 {
+	struct sim_proc *p[2];
 	u32 i;
 
 	if (sim_load()) {
@@ -74,16 +70,14 @@ static void load(bool users)
 		return;
 	}
 	over = false;
-	for (i = 0; users && i < 2; i++) {
-		procs[i] = sim_proc_new("user", 1000 + i);
-		sim_thread(procs[i], "user", user, NULL);
-	}
+	for (i = 0; users && i < 2; i++)
+		p[i] = host_run(i, "user", user, NULL);
 	nics();
 	over = true;
 	for (i = 0; users && i < 2; i++) {
 		if (sim_dice(2))
-			sim_kill(procs[i]);
-		sim_proc_wait(procs[i]);
+			sim_kill(p[i]);
+		program_wait(p[i]);
 	}
 	sim_unload();
 }
@@ -92,11 +86,10 @@ static void modules(void)
 {
 	u32 i;
 
-	sim_config.max_time = sim_clock + 60 * SEC;
 	for (i = 0; i < TURNS; i++)
 		load(i);
 }
 
-SIM_SCENARIO(.name = "modules", .run = modules, .runs = 200,
-	     .max_vi = 8, .unloaded = true,
+SIM_SCENARIO(.name = "modules", .run = modules, .runs = 200, .max_vi = 8,
+	     .seconds = 60, .unloaded = true,
 	     .what = "modules loaded and unloaded, NICs that come and go")

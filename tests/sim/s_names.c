@@ -4,8 +4,6 @@
 
 #define ASKERS	3
 
-static struct sim_nic *nic[3];
-static struct sim_proc *proc[2];
 static u32 calm;			/* nothing ends: every answer must come */
 
 static void ask(void *arg)
@@ -42,37 +40,27 @@ static void ask(void *arg)
 static void names(void)
 {
 	u32 i, k, victim = sim_dice(2);
+	struct sim_proc *proc[2];
 
-	sim_config.max_time = sim_clock + 60 * SEC;
-	memset(nic, 0, sizeof(nic));
 	calm = !sim_dice(3);
-	nic[0] = sim_nic_up("a", 1);
-	nic[1] = sim_nic_up("b", 2);
-	nic[2] = sim_nic_up("c", 3);
+	hosts_up(3);
 	if (!calm && !sim_dice(3))
 		sim_wire.loss = 3000;
 	for (i = 0; i < 2; i++) {
-		proc[i] = sim_proc_new("asker", 1000 + i);
-		for (k = 1 + sim_dice(ASKERS); k--;)
-			sim_thread(proc[i], "asker", ask,
-				   i ? "via_b" : "via_a");
+		proc[i] = host_run(i, "asker", ask, (void *)host_node(i));
+		for (k = sim_dice(ASKERS); k--;)
+			sim_thread(proc[i], "asker", ask, (void *)host_node(i));
 	}
 	if (!calm) {
 		msleep(sim_dice(80));
-		if (sim_dice(2)) {
-			if (nic[victim])
-				sim_nic_down(nic[victim]);
-			nic[victim] = NULL;
-		} else {
+		if (sim_dice(2))
+			host_down(victim);
+		else
 			sim_kill(proc[victim]);
-		}
 	}
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(proc[i]);
-	for (i = 0; i < 3; i++)
-		if (nic[i])
-			sim_nic_down(nic[i]);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "names", .run = names, .runs = 200, .max_vi = 4,
+	     .seconds = 60,
 	     .what = "questions for names beside NICs that go")

@@ -20,21 +20,17 @@ static void opens(void *arg)
 
 static void come(void)
 {
-	struct sim_nic *a, *b;
-	struct sim_proc *p;
 	u32 i;
 
 	over = false;
-	a = sim_nic_up("a", 1);
-	p = sim_proc_new("opens", 0);
-	sim_thread(p, "opens", opens, NULL);
+	hosts_up(1);
+	host_run_as(0, 0, "opens", opens, NULL);
 	for (i = 0; i < 5; i++) {
-		b = sim_nic_up("b", 2);
-		sim_nic_down(b);
+		host_up(1);
+		host_down(1);
 	}
 	WRITE_ONCE(over, true);
-	sim_proc_wait(p);
-	sim_nic_down(a);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "nics-come", .run = come, .runs = 30,
@@ -58,17 +54,14 @@ static void reload(void *arg)
 
 static void swap_numbers(void)
 {
-	struct sim_nic *nic;
 	u32 i;
 
 	over = false;
 	sim_kthread("reload", reload, NULL);
 	for (i = 0; i < 12 || !READ_ONCE(over); i++) {
-		nic = sim_nic_up("a", 1);
-		sim_expect(nic || sim_config.fail_alloc, "no NIC");
+		sim_expect(host_up(0) || sim_config.fail_alloc, "no NIC");
 		sim_pause(sim_dice(3000));
-		if (nic)
-			sim_nic_down(nic);
+		host_down(0);
 	}
 }
 

@@ -50,12 +50,10 @@ static void at_quota(void *arg)
 	uintptr_t i;
 	int ret;
 
-	sim_expect(!prog_open(&full, "via_lo", 0), "");
-	for (i = 0; i < LIMIT - 1; i++)
-		sim_expect(!prog_vi(&v[i], &full, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
+	sim_ok(prog_open(&full, "via_lo", 0));
+	prog_vis(v, LIMIT - 1, &full, VIA_RELIABLE_DELIVERY);
 	for (i = 0; i < HANDLES; i++)
-		sim_expect(!prog_open(&w.n[i], "via_lo", 0), "");
+		sim_ok(prog_open(&w.n[i], "via_lo", 0));
 	for (i = 0; i < HANDLES; i++)
 		sim_thread(current->proc, "churns", churns, (void *)i);
 	sim_sleep(1 + sim_dice(100000));
@@ -64,8 +62,7 @@ static void at_quota(void *arg)
 		w.n[i].ctl = NULL;
 	}
 	w.go = true;
-	while (!READ_ONCE(w.ended))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(w.ended), MS);
 	/* What they had has gone with them. */
 	for (i = 0; i < 1000; i++) {
 		ret = prog_vi(&v[LIMIT - 1], &full, VIA_RELIABLE_DELIVERY, 0,
@@ -82,7 +79,7 @@ static void in_fault(void *arg)
 {
 	struct prog_nic *n = &w.n[(uintptr_t)arg];
 
-	sim_expect(!prog_open(n, "via_lo", 1 + sim_dice(3 * PAGE_SIZE)), "");
+	sim_ok(prog_open(n, "via_lo", 1 + sim_dice(3 * PAGE_SIZE)));
 	sim_munmap(n->ctl);
 	n->ctl = NULL;
 	w.ready++;
@@ -93,14 +90,12 @@ static void other(void *arg)
 {
 	struct prog_vi v[VIS];
 	struct prog_nic n;
-	u32 i, made = 1 + sim_dice(VIS);
+	u32 made = 1 + sim_dice(VIS);
 
-	sim_expect(!prog_open(&n, "via_lo", PAGE_SIZE), "");
-	for (i = 0; i < made; i++)
-		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
+	sim_ok(prog_open(&n, "via_lo", PAGE_SIZE));
+	prog_vis(v, made, &n, VIA_RELIABLE_DELIVERY);
 	if (sim_dice(2))
-		sim_expect(!prog_vi_destroy(&v[--made]), "");
+		sim_ok(prog_vi_destroy(&v[--made]));
 	/* Else as an exit does it. */
 	if (sim_dice(2))
 		prog_close(&n);
@@ -108,54 +103,39 @@ static void other(void *arg)
 
 static void others_come(void)
 {
-	struct sim_proc *p;
 	u32 i;
 
 	/* The second finds what the first one had gone, or waits for it. */
-	for (i = 0; i < 2; i++) {
-		p = sim_proc_new("other", 1001);
-		sim_thread(p, "other", other, NULL);
-		sim_proc_wait(p);
-	}
+	for (i = 0; i < 2; i++)
+		program_wait(host_run(1, "other", other, NULL));
 }
 
 static void quota(void)
 {
-	struct sim_proc *p;
-
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 20 * SEC;
 	sim_limit("vi", LIMIT);
-	p = sim_proc_new("at quota", 1000);
-	sim_thread(p, "at quota", at_quota, NULL);
-	while (!READ_ONCE(w.go))
-		sim_pause(20000);
+	host_run(0, "at quota", at_quota, NULL);
+	sim_await(READ_ONCE(w.go), 20000);
 	others_come();
 	w.ended = true;
-	sim_proc_wait(p);
+	hosts_down();
 }
 
 static void fault(void)
 {
-	struct sim_proc *p[HANDLES];
 	uintptr_t i;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 20 * SEC;
 	sim_limit("vi", VIS);
-	for (i = 0; i < HANDLES; i++) {
-		p[i] = sim_proc_new("in fault", 1000);
-		sim_thread(p[i], "in fault", in_fault, (void *)i);
-	}
-	while (READ_ONCE(w.ready) < HANDLES)
-		sim_pause(20000);
+	for (i = 0; i < HANDLES; i++)
+		host_run(0, "in fault", in_fault, (void *)i);
+	sim_await(READ_ONCE(w.ready) >= HANDLES, 20000);
 	others_come();
 	w.ended = true;
-	for (i = 0; i < HANDLES; i++)
-		sim_proc_wait(p[i]);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "others-quota", .run = quota, .runs = 100,
+SIM_SCENARIO(.name = "others-quota", .run = quota, .runs = 100, .seconds = 20,
+	     SIM_STATE(w),
 	     .what = "handles end beside calls that wait at a quota, and others")
-SIM_SCENARIO(.name = "others-fault", .run = fault, .runs = 100,
+SIM_SCENARIO(.name = "others-fault", .run = fault, .runs = 100, .seconds = 20,
+	     SIM_STATE(w),
 	     .what = "handles end whose programs hold mmap_lock, and others")

@@ -14,9 +14,6 @@
 #define TICK	(1000 * MS / 250)
 
 struct side {
-	const char *node;
-	const u8 *peer;
-	struct sim_proc *proc;
 	struct prog_nic n;
 	struct prog_vi v;
 	bool tried;			/* in this round */
@@ -44,17 +41,9 @@ static bool watch(void *arg, u8 *frame, u32 *len)
 	return h->type != VIA_WIRE_CANCEL || sim_dice(4) == 0;
 }
 
-static void opens(struct side *s)
-{
-	sim_expect(!prog_open(&s->n, s->node, 4096) &&
-		   !prog_vi(&s->v, &s->n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	w.ready++;
-}
-
 static u32 wait_round(u32 last)
 {
-	while (w.round == last && !w.over)
-		sim_sleep(5 * TICK);
+	sim_await(w.round != last || w.over, 5 * TICK);
 	return w.over ? 0 : w.round;
 }
 
@@ -79,24 +68,28 @@ static void polls(void *arg)
 	}
 }
 
+static void opens(struct side *s, u32 host)
+{
+	prog_open_vi(&s->n, &s->v, host_node(host), 4096,
+		     VIA_RELIABLE_DELIVERY);
+	w.ready++;
+	sim_thread(current->proc, "polls", polls, s);
+}
+
 static void asks(void *arg)
 {
 	struct side *s = &w.client;
 	u32 round = 0;
-	int ret;
 
-	opens(s);
-	sim_thread(s->proc, "polls", polls, s);
+	opens(s, 0);
 	while ((round = wait_round(round))) {
 		prog_disconnect(&s->v);
 		w.deadline = sim_now() + w.timeout;
-		ret = prog_request_start(&s->v, s->peer, "overtaken",
-					 w.timeout, false);
-		sim_expect(!ret, "(%d)", ret);
+		sim_ok(prog_request_start(&s->v, host_mac(1), "overtaken",
+					  w.timeout, false));
 		s->tried = true;
 	}
-	while (!w.server.polled)
-		sim_sleep(MS);
+	sim_await(w.server.polled, MS);
 	prog_close(&s->n);
 }
 
@@ -106,8 +99,7 @@ static void accepts(void *arg)
 	u32 round = 0, conn;
 	u64 at;
 
-	opens(s);
-	sim_thread(s->proc, "polls", polls, s);
+	opens(s, 1);
 	while ((round = wait_round(round))) {
 		prog_disconnect(&s->v);
 		if (!prog_conn_wait(&s->n, "overtaken", 500 * MS, &conn)) {
@@ -153,8 +145,7 @@ static void rounds(bool lo)
 		w.timeout = 1 + sim_dice(sim_dice(2) ? 4 * TICK : 20 * TICK);
 		sim_config.step_ns = slow[sim_dice(ARRAY_SIZE(slow))];
 		w.round = i;
-		while (!rests(&w.client) || !rests(&w.server))
-			sim_pause(10 * TICK);
+		sim_await(rests(&w.client) && rests(&w.server), 10 * TICK);
 		sim_config.step_ns = 10;
 		sim_pause(50 * MS);
 		check(lo);
@@ -163,38 +154,18 @@ static void rounds(bool lo)
 
 static void overtaken(void)
 {
-	static const u8 lo_mac[] = { 0x02, 0, 0, 0, 0, 0x01 };
-	struct sim_nic *nic[2] = { };
 	bool lo = sim_dice(2);
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 1000 * SEC;
-	w.client.node = w.server.node = "via_lo";
-	w.client.peer = lo_mac;
-	if (!lo) {
-		nic[0] = sim_nic_up("a", 1);
-		nic[1] = sim_nic_up("b", 2);
-		w.client.node = "via_a";
-		w.server.node = "via_b";
-		w.client.peer = sim_nic_mac(nic[1]);
-		sim_wire.meddle = watch;
-	}
-	w.client.proc = sim_proc_new("client", 1000);
-	w.server.proc = sim_proc_new("server", 1001);
-	sim_thread(w.client.proc, "asks", asks, NULL);
-	sim_thread(w.server.proc, "accepts", accepts, NULL);
-	while (w.ready < 2)
-		sim_pause(MS);
+	hosts_up(lo ? 0 : 2);
+	sim_wire.meddle = watch;
+	host_run(0, "asks", asks, NULL);
+	host_run(1, "accepts", accepts, NULL);
+	sim_await(w.ready >= 2, MS);
 	rounds(lo);
 	w.over = true;
-	sim_proc_wait(w.client.proc);
-	sim_proc_wait(w.server.proc);
-	if (!lo) {
-		sim_nic_down(nic[0]);
-		sim_nic_down(nic[1]);
-	}
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "overtaken", .run = overtaken, .runs = 500,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "overtaken", .run = overtaken, .runs = 500, .max_vi = 4,
+	     .seconds = 1000, SIM_STATE(w),
 	     .what = "attempts that are over while they are made or accepted")

@@ -5,6 +5,7 @@
  * pattern at one level, the seed says which.
  */
 #include "vipl/posix.h"
+#include "hosts.h"
 #include "kernel/model.h"
 #include "vipl/programs.h"
 #include "../bench/pattern.h"
@@ -94,23 +95,16 @@ static void run(void)
 	u32 n = sim_config.seed % (CASES * LEVELS);
 	u32 i = n / LEVELS, level = 1u << n % LEVELS;
 	u32 pattern = cases[i].pattern;
-	struct sim_nic *a, *b;
 
 	/* Completed says nothing there, and what is lost is lost. */
 	if (level == VIA_UNRELIABLE && (pattern == P_WRITE ||
 					pattern == P_WRITE_SEND ||
 					cases[i].lossy))
 		level = VIA_RELIABLE_DELIVERY;
-	a = sim_nic_up("a", 1);
-	b = sim_nic_up("b", 2);
-	if (a && b)
+	if (hosts_up(2))
 		run_case(i, level);
-	if (a)
-		sim_nic_down(a);
-	if (b)
-		sim_nic_down(b);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "patterns", .run = run, .runs = 54,
-	     .max_vi = 1024,
+SIM_SCENARIO(.name = "patterns", .run = run, .runs = 54, .max_vi = 1024,
 	     .what = "the patterns of make bench, one at a level a run")

@@ -12,7 +12,7 @@ static void spins(void *arg)
 	u64 until;
 	u32 i;
 
-	sim_expect(!prog_open(&n, "via_a", 0), "");
+	sim_ok(prog_open(&n, "via_a", 0));
 	for (i = 0; i < 3; i++) {
 		until = sim_now() + 1 + sim_dice(4 * MS);
 		while (sim_now() < until) {
@@ -28,17 +28,12 @@ static void spins(void *arg)
 
 static void pauses(void)
 {
-	struct sim_nic *nic;
-	struct sim_proc *p;
-
-	sim_config.max_time = sim_clock + 60 * SEC;
 	sim_nics_polled();
-	nic = sim_nic_up("a", 1);
-	p = sim_proc_new("spins", 1000);
-	sim_thread(p, "spins", spins, NULL);
-	sim_proc_wait(p);
-	sim_nic_down(nic);
+	hosts_up(1);
+	host_run(0, "spins", spins, NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "poll-pauses", .run = pauses, .runs = 100,
-	     .max_vi = 4, .what = "a program that spun does something else")
+SIM_SCENARIO(.name = "poll-pauses", .run = pauses, .runs = 100, .max_vi = 4,
+	     .seconds = 60,
+	     .what = "a program that spun does something else")

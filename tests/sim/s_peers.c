@@ -9,9 +9,6 @@
 #define THREADS	2			/* at each VI */
 
 static struct {
-	const char *node[2];
-	const u8 *mac[2];
-	struct sim_proc *proc[2];
 	struct prog_nic handle[2];
 	u32 each;			/* VIs of a process */
 	u32 turns;
@@ -115,14 +112,14 @@ static void process(void *arg)
 	u32 me = (uintptr_t)arg, i, k;
 	struct end *e;
 
-	if (prog_open(&w.handle[me], w.node[me], 32 << 10)) {
+	if (prog_open(&w.handle[me], host_node(me), 32 << 10)) {
 		sim_expect(sim_config.fail_alloc, "");
 		w.failed = true;
 	}
 	for (i = 0; i < w.each && !w.failed; i++) {
 		e = &ends.end[me * w.each + i];
-		e->proc = w.proc[me];
-		if (!end_open(e, &w.handle[me], w.mac[!me])) {
+		e->proc = current->proc;
+		if (!end_open(e, &w.handle[me], host_mac(!me))) {
 			w.failed = true;
 			break;
 		}
@@ -130,8 +127,7 @@ static void process(void *arg)
 			end_recv(e);
 	}
 	w.ready++;
-	while (w.ready < 2)
-		sim_sleep(100000);
+	sim_await(w.ready >= 2, 100000);
 	if (w.failed) {
 		prog_close(&w.handle[me]);
 		return;
@@ -139,68 +135,42 @@ static void process(void *arg)
 	for (i = 0; i < w.each; i++)
 		for (k = 0; k < THREADS; k++) {
 			w.running++;
-			sim_thread(w.proc[me], "turns", turns,
+			sim_thread(current->proc, "turns", turns,
 				   &ends.end[me * w.each + i]);
 		}
 	w.ready++;
-	while (w.running || w.ready < 4)
-		sim_sleep(MS);
+	sim_await(!w.running && w.ready >= 4, MS);
 	/* Both have seen that all are over. */
 	w.ready++;
-	while (w.ready < 6)
-		sim_sleep(MS);
+	sim_await(w.ready >= 6, MS);
 	ends.over = true;
 	w.running++;
 	for (i = 1; i < w.each; i++) {
 		w.running++;
-		sim_thread(w.proc[me], "finder", finder,
+		sim_thread(current->proc, "finder", finder,
 			   &ends.end[me * w.each + i]);
 	}
 	find(&ends.end[me * w.each]);
-	while (w.running)
-		sim_sleep(MS);
+	sim_await(!w.running, MS);
 	prog_close(&w.handle[me]);
 }
 
 static void peers(void)
 {
-	static const u32 levels[] = { VIA_RELIABLE_DELIVERY,
-				      VIA_RELIABLE_RECEPTION };
-	static const u8 lo_mac[] = { 0x02, 0, 0, 0, 0, 0x01 };
-	struct sim_nic *nic[2] = { };
-	u32 where = sim_dice(4), i;
+	u32 where = sim_dice(4);
 
-	memset(&w, 0, sizeof(w));
-	ends_begin(levels[sim_dice(2)]);
-	sim_config.max_time = sim_clock + 300 * SEC;
+	ends_begin(prog_reliable());
 	w.each = 1 + sim_dice(2);
 	w.turns = 1 + sim_dice(6);
-	for (i = 0; i < 2; i++) {
-		w.node[i] = "via_lo";
-		w.mac[i] = lo_mac;
-		if (where) {
-			nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-			if (!nic[i])
-				goto down;
-			w.node[i] = i ? "via_b" : "via_a";
-			w.mac[i] = sim_nic_mac(nic[i]);
-		}
-	}
 	if (where == 3)
 		sim_wire.loss = 300 << sim_dice(3);
-	for (i = 0; i < 2; i++)
-		w.proc[i] = sim_proc_new(i ? "second" : "first", 1000 + i);
-	for (i = 0; i < 2; i++)
-		sim_thread(w.proc[i], i ? "second" : "first", process,
-			   (void *)(uintptr_t)i);
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(w.proc[i]);
-down:
-	for (i = 0; i < 2; i++)
-		if (nic[i])
-			sim_nic_down(nic[i]);
+	if (hosts_up(where ? 2 : 0)) {
+		host_run(0, "first", process, (void *)0);
+		host_run(1, "second", process, (void *)1);
+	}
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "races-peers", .run = peers, .runs = 500,
-	     .max_vi = 8,
+SIM_SCENARIO(.name = "races-peers", .run = peers, .runs = 500, .max_vi = 8,
+	     .seconds = 300, SIM_STATE(w),
 	     .what = "VIs that look for each other and withdraw, threads at each")

@@ -9,11 +9,7 @@
 #define MESSAGES	12
 #define BYTES		32
 
-static struct sim_nic *nic[2];
-static struct sim_proc *proc[2];
 static bool ended;			/* something did: no promise holds */
-static const u8 macs[2][6] = { { 0x52, 0x54, 0, 0, 1, 1 },
-			       { 0x52, 0x54, 0, 0, 1, 2 } };
 
 /* Looks so many times; 1: there is one. */
 static int spin(struct prog_vi *v, struct prog_done *d, u32 looks)
@@ -60,7 +56,7 @@ static void spinner(void *arg)
 	char *in, *out;
 	int ret;
 
-	if (prog_open(&n, me ? "via_b" : "via_a", 16 << 10))
+	if (prog_open(&n, host_node(me), 16 << 10))
 		return;
 	prog_buffer(&n, 4096);
 	in = prog_buffer(&n, BYTES);
@@ -69,7 +65,7 @@ static void spinner(void *arg)
 		goto out;
 	for (i = 0; i < MESSAGES; i++)
 		prog_post_recv(&v, in, BYTES);
-	ret = prog_p2p(&v, macs[!me], "spinners", 2 * SEC);
+	ret = prog_p2p(&v, host_mac(!me), "spinners", 2 * SEC);
 	if (ret) {
 		sim_expect(ended || sim_config.fail_alloc, "(%d)", ret);
 		goto out;
@@ -117,19 +113,17 @@ static void idler(void *arg)
 static void polls(void)
 {
 	u32 i, how = sim_dice(4), victim = sim_dice(2);
+	struct sim_proc *proc[2];
 
-	sim_config.max_time = sim_clock + 60 * SEC;
 	ended = false;
 	if (sim_dice(3))
 		sim_nics_polled();
-	for (i = 0; i < 2; i++)
-		nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
+	hosts_up(2);
 	for (i = 0; i < 2; i++) {
-		proc[i] = sim_proc_new("spinner", 1000 + i);
-		sim_thread(proc[i], "spinner", spinner, (void *)(uintptr_t)i);
+		proc[i] = host_run(i, "spinner", spinner, (void *)(uintptr_t)i);
 		if (sim_dice(2))
 			sim_thread(proc[i], "idler", idler,
-				   i ? "via_b" : "via_a");
+				   (void *)host_node(i));
 	}
 	if (how < 2)
 		schedule_hrtimeout_range(&(ktime_t){ sim_dice(3 * MS) }, 0,
@@ -138,17 +132,13 @@ static void polls(void)
 		ended = true;
 		sim_kill(proc[victim]);
 	}
-	if (how == 1 && nic[victim]) {
+	if (how == 1) {
 		ended = true;
-		sim_nic_down(nic[victim]);
-		nic[victim] = NULL;
+		host_down(victim);
 	}
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(proc[i]);
-	for (i = 0; i < 2; i++)
-		if (nic[i])
-			sim_nic_down(nic[i]);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "poll", .run = polls, .runs = 300, .max_vi = 4,
+	     .seconds = 60,
 	     .what = "programs that spin, sleep, stop, or end; NICs that go")

@@ -20,7 +20,6 @@ enum how { SILENT, DOWN, MTU, FULL, POOL, HOWS };
 
 static struct {
 	enum how how;
-	struct sim_nic *nic[2];
 	bool ready, over;
 } w;
 
@@ -30,16 +29,15 @@ static void receiver(void *arg)
 	struct prog_nic n;
 	u32 i;
 
-	sim_expect(!prog_open(&n, "via_b", 64 << 10), "");
+	sim_ok(prog_open(&n, "via_b", 64 << 10));
 	for (i = 0; i < VIS; i++) {
-		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+		sim_ok(prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0));
 		if (w.how >= FULL)
 			prog_post_recv(&v[i], n.mem, 64);
-		sim_expect(!prog_accept(&v[i], "portions", 60 * SEC), "");
+		prog_connect(&v[i], NULL, "portions", 60 * SEC);
 	}
 	WRITE_ONCE(w.ready, true);
-	while (!READ_ONCE(w.over))
-		sim_sleep(10 * MS);
+	sim_await(READ_ONCE(w.over), 10 * MS);
 	prog_close(&n);
 }
 
@@ -53,26 +51,23 @@ static void expect_ends(struct prog_vi *v)
 	/* The walk lets others run after each few of them. */
 	sim_config.kept_visits = VIS / 2;
 	if (w.how == SILENT)
-		sim_nic_cut(w.nic[1], true);
+		sim_nic_cut(host_nic(1), true);
 	sim_enter();
 	if (w.how == DOWN)
-		sim_nic_break(w.nic[0]);
+		sim_nic_break(host_nic(0));
 	sim_leave();
 	for (i = 0; i < VIS; i++) {
-		while (prog_state(&v[i]) != VIA_STATE_ERROR ||
-		       READ_ONCE(v[i].q[1].kern->done) != POSTED)
-			sim_sleep(10 * MS);
+		sim_await(prog_state(&v[i]) == VIA_STATE_ERROR &&
+			  READ_ONCE(v[i].q[1].kern->done) == POSTED, 10 * MS);
 	}
 }
 
 static void expect_done(struct prog_vi *v)
 {
-	struct prog_done d;
 	u32 i;
 
 	for (i = 0; i < VIS; i++)
-		sim_expect(!prog_wait(&v[i], false, SEC, &d) &&
-			   !(d.status & VIA_ST_ERROR_MASK), "VI %u", i);
+		prog_good(&v[i], false, SEC);
 }
 
 /*
@@ -83,14 +78,14 @@ static void expect_sent(struct prog_nic *n, struct prog_vi *v)
 {
 	u32 i, refused;
 
-	sim_nic_stop(w.nic[0], true);
+	sim_nic_stop(host_nic(0), true);
 	for (i = 0; i < VIS; i++)
 		prog_post_send(&v[i], n->mem, 64);
 	sim_sleep(100 * MS);
-	refused = sim_nic_refused(w.nic[0]);
+	refused = sim_nic_refused(host_nic(0));
 	sim_expect(refused <= REFUSED, "VIs are refused %u times", refused);
 	sim_enter();
-	sim_nic_stop(w.nic[0], false);
+	sim_nic_stop(host_nic(0), false);
 	sim_leave();
 	expect_done(v);
 }
@@ -103,7 +98,7 @@ static void set_window(bool shut)
 	sim_enter();
 	local_bh_disable();
 	rcu_read_lock();
-	peer = via_peer_find(sim_nic_ether(w.nic[0]), sim_nic_mac(w.nic[1]));
+	peer = via_peer_find(sim_nic_ether(host_nic(0)), host_mac(1));
 	spin_lock(&peer->pool_lock);
 	peer->pool.shut = true;
 	peer->pool.cong.most = VIA_WIN_MAX;
@@ -135,7 +130,7 @@ static void expect_stand(struct prog_vi *v)
 	u32 i;
 
 	sim_enter();
-	sim_nic_mtu(w.nic[0], 600);
+	sim_nic_mtu(host_nic(0), 600);
 	sim_leave();
 	for (i = 0; i < VIS; i++)
 		sim_expect(prog_state(&v[i]) == VIA_STATE_CONNECTED, "VI %u", i);
@@ -143,24 +138,16 @@ static void expect_stand(struct prog_vi *v)
 
 static void sender(void *arg)
 {
-	static const u8 mac[] = { 0x52, 0x54, 0, 0, 1, 2 };
 	struct prog_vi v[VIS];
 	struct prog_nic n;
 	u32 i;
-	int ret;
 
-	sim_expect(!prog_open(&n, "via_a", 64 << 10), "");
+	sim_ok(prog_open(&n, "via_a", 64 << 10));
 	for (i = 0; i < VIS; i++) {
-		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-		do {
-			ret = prog_request(&v[i], mac, "portions", SEC);
-			if (ret == VIA_R_NO_MATCH)
-				sim_sleep(MS);
-		} while (ret == VIA_R_NO_MATCH);
-		sim_expect(!ret, "(%d)", ret);
+		sim_ok(prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0));
+		prog_connect(&v[i], host_mac(1), "portions", SEC);
 	}
-	while (!READ_ONCE(w.ready))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(w.ready), MS);
 	if (w.how == FULL)
 		expect_sent(&n, v);
 	else if (w.how == POOL)
@@ -175,23 +162,13 @@ static void sender(void *arg)
 
 static void portions(void)
 {
-	struct sim_proc *s = sim_proc_new("sender", 1000);
-	struct sim_proc *r = sim_proc_new("receiver", 1001);
-	u32 i;
-
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	w.how = sim_dice(HOWS);
-	for (i = 0; i < 2; i++)
-		w.nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-	sim_thread(s, "sender", sender, NULL);
-	sim_thread(r, "receiver", receiver, NULL);
-	sim_proc_wait(s);
-	sim_proc_wait(r);
-	for (i = 0; i < 2; i++)
-		sim_nic_down(w.nic[i]);
+	hosts_up(2);
+	host_run(0, "sender", sender, NULL);
+	host_run(1, "receiver", receiver, NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "portions", .run = portions, .runs = 25,
-	     .max_vi = PLACES,
+SIM_SCENARIO(.name = "portions", .run = portions, .runs = 25, .max_vi = PLACES,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "many VIs have something to be done at one moment")

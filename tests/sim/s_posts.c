@@ -16,12 +16,11 @@ static void posts(void)
 
 	/* What is posted later makes up for a doorbell: few are. */
 	p.each = 1 + sim_dice(3);
-	sim_config.max_time = sim_clock + 60 * NSEC_PER_SEC;
 	px_begin();
 	proc = px_start(0, "posts", 0, posts_main, &p, NULL);
 	sim_proc_wait(proc);
 }
 
-SIM_SCENARIO(.name = "vipl-end", .run = posts, .runs = 500,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "vipl-end", .run = posts, .runs = 500, .max_vi = 4,
+	     .seconds = 60,
 	     .what = "libvipl: threads post to a VI whose connection ends")

@@ -51,7 +51,6 @@ static void tokens(void)
 	struct via_token_of of;
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
 	spin_lock_init(&w.nic.token_lock);
 	via_token_init(&w.nic.token, ktime_get_seconds());
 	via_token_of_init(&of, other, 6, other, 6, 1);
@@ -64,8 +63,7 @@ static void tokens(void)
 		  (sim_dice(2) ? SEC : 0));
 	for (i = 0; i < CPUS; i++)
 		sim_kthread("prove", prove, (void *)(uintptr_t)(1 + i));
-	while (w.over < CPUS)
-		sim_pause(SEC);
+	sim_await(w.over >= CPUS, SEC);
 	sim_pause(VIA_TOKEN_SECONDS * (u64)SEC * 2);
 	local_bh_disable();
 	sim_expect(!via_ether_token_holds(&w.nic, &of, w.told),
@@ -94,14 +92,12 @@ static void limits(void)
 	u64 before;
 	u32 i, most;
 
-	memset(&w, 0, sizeof(w));
 	via_limit_init(&w.nic.limit, HZ);
 	before = jiffies;
 	for (i = 0; i < CPUS; i++)
 		sim_kthread("answer", answer, (void *)(uintptr_t)(one ? 0 :
 								 1 + i));
-	while (w.over < CPUS)
-		sim_pause(MS);
+	sim_await(w.over >= CPUS, MS);
 	/* Ticks that went by have brought more. */
 	most = one ? VIA_LIMIT_ASKER : VIA_LIMIT_ANSWER_BURST;
 	before = jiffies - before;
@@ -132,7 +128,6 @@ static void replays(void)
 	u8 frame[2][40] = { { 0 } };
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
 	via_auth_begin(&w.from.auth, &key, &a, &b, 0);
 	spin_lock_init(&w.to.lock);
 	via_auth_begin(&w.to.auth, &key, &b, &a, 0);
@@ -140,17 +135,16 @@ static void replays(void)
 	via_auth_sign(&w.from.auth, frame[1], 40, NULL, 0);
 	for (i = 0; i < 2 * CPUS; i++)
 		sim_kthread("receive", receive, frame[i % 2]);
-	while (w.over < 2 * CPUS)
-		sim_pause(MS);
+	sim_await(w.over >= 2 * CPUS, MS);
 	sim_expect(w.taken == 2, "%u of %u copies of two frames are taken",
 		   w.taken, 2 * CPUS);
 	via_auth_end(&w.from.auth);
 	via_auth_end(&w.to.auth);
 }
 
-SIM_SCENARIO(.name = "tokens", .run = tokens, .runs = 100,
+SIM_SCENARIO(.name = "tokens", .run = tokens, .runs = 100, SIM_STATE(w),
 	     .what = "tokens of address about the change of a secret")
-SIM_SCENARIO(.name = "limits-answers", .run = limits,
-	     .runs = 50, .what = "answers of several CPUs from one bucket")
-SIM_SCENARIO(.name = "replays", .run = replays, .runs = 100,
+SIM_SCENARIO(.name = "limits-answers", .run = limits, .runs = 50, SIM_STATE(w),
+	     .what = "answers of several CPUs from one bucket")
+SIM_SCENARIO(.name = "replays", .run = replays, .runs = 100, SIM_STATE(w),
 	     .what = "copies of an authenticated frame on several CPUs")

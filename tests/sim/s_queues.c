@@ -37,12 +37,9 @@ static void drain(void)
 
 static void connect_again(void)
 {
-	int ret;
-
-	sim_expect(!prog_disconnect(&p.vi), "");
+	sim_ok(prog_disconnect(&p.vi));
 	drain();
-	ret = prog_request(&p.vi, r.mac, "raw", SEC);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_request(&p.vi, r.mac, "raw", SEC));
 }
 
 /* The old connection ends in a frame, and by the program. */
@@ -84,10 +81,9 @@ static void program(void *arg)
 	const u32 *level = arg;
 	u32 i;
 
-	sim_expect(!prog_open(&p.nic, "via_a", 16 << 10), "");
+	prog_open_vi(&p.nic, &p.vi, "via_a", 16 << 10, *level);
 	prog_buffer(&p.nic, 8192);
 	p.in = prog_buffer(&p.nic, BYTES);
-	sim_expect(!prog_vi(&p.vi, &p.nic, *level, 0, 0), "");
 	connect_again();
 	for (i = 0; i < TURNS; i++)
 		switch (sim_dice(NBESIDE)) {
@@ -105,18 +101,16 @@ static void program(void *arg)
 
 static void queues(void)
 {
-	u32 level = sim_dice(2) ? VIA_RELIABLE_DELIVERY :
-				  VIA_RELIABLE_RECEPTION;
-	struct sim_nic *nic = sim_nic_up("a", 1);
-	struct sim_proc *proc = sim_proc_new("program", 1000);
+	u32 level = prog_reliable();
 
-	raw_begin(&r, nic, 1);
+	hosts_up(1);
+	raw_begin(&r, host_nic(0), 1);
 	r.answer = answer;
-	sim_nic_queues(nic);
-	sim_thread(proc, "program", program, &level);
-	sim_proc_wait(proc);
+	sim_nic_queues(host_nic(0));
+	host_run(0, "program", program, &level);
+	programs_wait();
 	raw_end(&r);
-	sim_nic_down(nic);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "raw-queues", .run = queues, .runs = 300,

@@ -9,7 +9,6 @@
 #define LIMIT	3
 
 static struct {
-	struct sim_proc *proc[PROCS];
 	u32 what;
 	u32 turns;
 	bool kept, over;
@@ -50,7 +49,7 @@ static void vis(struct prog_nic *n)
 	}
 	grown(v, made);
 	while (made && sim_dice(8))
-		sim_expect(!prog_vi_destroy(&v[--made]), "");
+		sim_ok(prog_vi_destroy(&v[--made]));
 }
 
 static void pages(struct prog_nic *n)
@@ -67,7 +66,7 @@ static void pages(struct prog_nic *n)
 		made += !ret;
 	}
 	while (made && sim_dice(8))
-		sim_expect(!prog_deregister(n, p, h[--made]), "");
+		sim_ok(prog_deregister(n, p, h[--made]));
 }
 
 static void cqs(struct prog_nic *n)
@@ -83,7 +82,7 @@ static void cqs(struct prog_nic *n)
 		made += !ret;
 	}
 	while (made && sim_dice(8))
-		sim_expect(!prog_cq_destroy(&c[--made]), "");
+		sim_ok(prog_cq_destroy(&c[--made]));
 }
 
 static void waits(struct prog_nic *n)
@@ -125,8 +124,7 @@ static void keeper(void *arg)
 
 	sim_expect(!ret || sim_config.fail_alloc, "(%d)", ret);
 	WRITE_ONCE(w.kept, true);
-	while (!READ_ONCE(w.over))
-		sim_sleep(10 * MS);
+	sim_await(READ_ONCE(w.over), 10 * MS);
 	if (!ret)
 		prog_close(&n);
 }
@@ -155,37 +153,29 @@ static void again(void *arg)
 static void quotas(void)
 {
 	u32 n = 1 + sim_dice(PROCS), i;
-	struct sim_proc *p;
+	struct sim_proc *proc[PROCS];
 
-	memset(&w, 0, sizeof(w));
 	w.what = sim_dice(ARRAY_SIZE(limits));
 	w.turns = 1 + sim_dice(3);
-	sim_config.max_time = sim_clock + 60 * SEC;
-	p = sim_proc_new("keeper", 1000);
-	sim_thread(p, "keeper", keeper, NULL);
-	while (!READ_ONCE(w.kept))
-		msleep(1);
+	host_run(0, "keeper", keeper, NULL);
+	sim_await(READ_ONCE(w.kept), MS);
 	sim_limit(limits[w.what], LIMIT + !w.what);
 	for (i = 0; i < n; i++)
-		w.proc[i] = sim_proc_new("user", 1000);
-	for (i = 0; i < n; i++)
-		sim_thread(w.proc[i], "user", process, NULL);
+		proc[i] = host_run(0, "user", process, NULL);
 	for (i = 0; i < n; i++) {
 		if (!sim_dice(4)) {
 			msleep(sim_dice(3));
-			sim_kill(w.proc[i]);
+			sim_kill(proc[i]);
 		}
-		sim_proc_wait(w.proc[i]);
+		program_wait(proc[i]);
 	}
 	/* What failed was of the others: now all that may be had is there. */
 	sim_config.fail_alloc = 0;
-	w.proc[0] = sim_proc_new("again", 1000);
-	sim_thread(w.proc[0], "again", again, NULL);
-	sim_proc_wait(w.proc[0]);
+	program_wait(host_run(0, "again", again, NULL));
 	WRITE_ONCE(w.over, true);
-	sim_proc_wait(p);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "quotas", .run = quotas, .runs = 200,
-	     .max_vi = 16,
+SIM_SCENARIO(.name = "quotas", .run = quotas, .runs = 200, .max_vi = 16,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "users at their limits, all of it is given back")

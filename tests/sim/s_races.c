@@ -54,7 +54,7 @@ static struct {
 	const char *node[2];
 	const u8 *mac[2];
 	struct sim_nic *nic[2];
-	struct sim_proc *subject, *partner;
+	struct sim_proc *subject;
 	struct prog_nic handle[3];	/* the subject's two, the partner's */
 	bool begin, partner_ready;
 	bool killed, busy;
@@ -223,8 +223,7 @@ static void strike(struct racer *a)
 	struct sim_nic *nic;
 	u32 i;
 
-	while (r.busy)
-		msleep(1);
+	sim_await(!r.busy, MS);
 	r.busy = true;
 	switch (a->call) {
 	case NIC_DOWN:
@@ -318,8 +317,7 @@ static void subject(void *arg)
 		while (end_recv(&ends.end[i]) && n++ < 4)
 			;
 	}
-	while (!r.partner_ready)
-		sim_sleep(100000);
+	sim_await(r.partner_ready, 100000);
 	prepare(&ends.end[0]);
 	for (i = 0; i < r.racers; i++)
 		if (racers[i].call < NIC_DOWN) {
@@ -345,8 +343,7 @@ out:
 		sim_thread(r.subject, "settle", settle, &ends.end[1]);
 	}
 	settle(&ends.end[0]);
-	while (r.threads)
-		sim_sleep(500000);
+	sim_await(!r.threads, 500000);
 	if (sim_dice(2))
 		for (i = 0; i < r.handles; i++)
 			end_close(&ends.end[i]);
@@ -360,7 +357,7 @@ static void partner(void *arg)
 	struct end *e = &ends.end[2];
 	u32 n = 0;
 
-	e->proc = r.partner;
+	e->proc = current->proc;
 	if (prog_open(&r.handle[2], r.node[1], 16 << 10) ||
 	    !end_open(e, &r.handle[2], r.mac[0])) {
 		r.partner_ready = true;
@@ -444,52 +441,35 @@ static void draw(u32 n)
 
 static void storm(u32 n)
 {
-	static const u32 levels[] = { VIA_RELIABLE_DELIVERY,
-				      VIA_RELIABLE_RECEPTION, VIA_UNRELIABLE };
 	u32 i;
 
-	memset(&r, 0, sizeof(r));
-	ends_begin(levels[sim_dice(3)]);
-	sim_config.max_time = sim_clock + 200 * SEC;
+	ends_begin(prog_level());
 	draw(n);
 	if (!place())
 		goto down;
-	r.partner = sim_proc_new("partner", 1001);
-	sim_thread(r.partner, "partner", partner, NULL);
-	r.subject = sim_proc_new("subject", 1000);
-	sim_thread(r.subject, "subject", subject, NULL);
-	while (!r.begin)
-		msleep(1);
+	host_run(1, "partner", partner, NULL);
+	r.subject = host_run(0, "subject", subject, NULL);
+	sim_await(r.begin, MS);
 	for (i = 0; i < n; i++)
 		if (racers[i].call >= NIC_DOWN) {
 			r.striking++;
 			sim_kthread(names[racers[i].call], race, &racers[i]);
 		}
 	/* The threads of one that is killed do not count down. */
-	while (r.striking ||
-	       (r.running && !(r.killed && sim_proc_ended(r.subject))))
-		msleep(1);
+	sim_await(!r.striking && (!r.running || (r.killed &&
+						 sim_proc_ended(r.subject))),
+		  MS);
 	ends.over = true;
-	sim_proc_wait(r.subject);
-	sim_proc_wait(r.partner);
+	programs_wait();
 down:
 	for (i = 0; i < 2; i++)
 		if (r.nic[i])
 			sim_nic_down(r.nic[i]);
 }
 
-static void pairs(void)
-{
-	storm(2);
-}
-
-static void triples(void)
-{
-	storm(3);
-}
-
-SIM_SCENARIO(.name = "races-pairs", .run = pairs, .runs = 1000,
-	     .max_vi = 8, .what = "two calls at once on a VI, each with each")
-SIM_SCENARIO(.name = "races-triples", .run = triples,
-	     .runs = 1000, .max_vi = 8,
+SIM_SCENARIO(.name = "races-pairs", .run_as = storm, .as = 2, .runs = 1000,
+	     .max_vi = 8, .seconds = 200, SIM_STATE(r),
+	     .what = "two calls at once on a VI, each with each")
+SIM_SCENARIO(.name = "races-triples", .run_as = storm, .as = 3, .runs = 1000,
+	     .max_vi = 8, .seconds = 200, SIM_STATE(r),
 	     .what = "three calls at once on a VI")
