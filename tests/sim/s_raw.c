@@ -4,6 +4,7 @@
  * of each frame, said once, and what the program sees of it.
  */
 #include "raw.h"
+#include "s_forge.h"
 #include "../../devices/ether/vi.h"
 #include "../../devices/ether/param.h"
 
@@ -40,7 +41,7 @@ static void program(void *arg)
 {
 	u32 i;
 
-	sim_expect(!prog_open(&p.nic, "via_a", (BUFFERS + 2) * BYTES), "");
+	sim_ok(prog_open(&p.nic, "via_a", (BUFFERS + 2) * BYTES));
 	prog_buffer(&p.nic, 8192);
 	for (i = 0; i < BUFFERS; i++)
 		p.in[i] = prog_buffer(&p.nic, BYTES);
@@ -81,7 +82,7 @@ static void serve(void)
 {
 	u32 i;
 
-	sim_expect(!prog_vi(&p.vi, &p.nic, r.level, 0, 0), "");
+	sim_ok(prog_vi(&p.vi, &p.nic, r.level, 0, 0));
 	for (i = 0; i < BUFFERS; i++) {
 		memset(p.in[i], 0, BYTES);
 		prog_post_recv(&p.vi, p.in[i], BYTES);
@@ -94,10 +95,10 @@ static void leave(void)
 	struct prog_done d;
 	struct via_event ev;
 
-	sim_expect(!prog_disconnect(&p.vi), "");
+	sim_ok(prog_disconnect(&p.vi));
 	while (prog_done(&p.vi, true, &d) || prog_done(&p.vi, false, &d))
 		;
-	sim_expect(!prog_vi_destroy(&p.vi), "");
+	sim_ok(prog_vi_destroy(&p.vi));
 	while (!prog_event(&p.nic, &ev))
 		;
 }
@@ -385,28 +386,18 @@ static void only_acks(void)
 /* An entry of ACKS, with others beside it. */
 static void send_acks(u32 ack, u64 cookie)
 {
-	u8 f[ETH_HLEN + VIA_WIRE_ACKS_LEN + VIA_WIRE_SEAL_LEN +
-	     3 * sizeof(struct via_wire_acks_entry)] = { 0 };
-	struct ethhdr *eth = (void *)f;
-	struct via_wire *w = (void *)(eth + 1);
-	struct via_wire_acks *a = (void *)(w + 1);
-	struct via_wire_acks_entry *e = (void *)(a + 1);
+	struct via_wire_acks_entry *e;
 	u32 i, at = sim_dice(3);
+	struct forged f;
 
-	memcpy(eth->h_dest, sim_nic_mac(r.nic), ETH_ALEN);
-	memcpy(eth->h_source, r.mac, ETH_ALEN);
-	eth->h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
-	w->version = VIA_WIRE_VERSION;
-	w->type = VIA_WIRE_ACKS;
-	a->count = cpu_to_be16(3);
+	e = forge_acks(&f, r.mac, sim_nic_mac(r.nic), 0, 3);
 	for (i = 0; i < 3; i++) {
 		e[i].dst = cpu_to_be32(i == at ? r.remote_id :
 						 r.remote_id + 1 + i);
 		e[i].ack = cpu_to_be32(ack);
 		e[i].cookie = cpu_to_be64(cookie);
 	}
-	sim_seal(f, sizeof(f), 0);
-	sim_nic_inject(r.nic, f, sizeof(f));
+	forge_throw(&f, r.nic);
 }
 
 /*
@@ -721,14 +712,14 @@ static void transmitter(void)
 
 static void send_of_region(void)
 {
-	sim_expect(!prog_register(&p.nic, p.in[0], BYTES, 0, &p.handle), "");
+	sim_ok(prog_register(&p.nic, p.in[0], BYTES, 0, &p.handle));
 	prog_post(&p.vi, false, VIA_CTL_OP_SENDRECV, p.in[0], 3000, p.handle, 0,
 		  0);
 }
 
 static void deregister(void)
 {
-	sim_expect(!prog_deregister(&p.nic, p.in[0], p.handle), "");
+	sim_ok(prog_deregister(&p.nic, p.in[0], p.handle));
 }
 
 /* What is to be sent again, and its memory is not registered any more. */
@@ -779,16 +770,14 @@ static const struct {
 
 static void raw(void)
 {
-	struct sim_nic *nic = sim_nic_up("a", 1);
-	struct sim_proc *proc = sim_proc_new("program", 1000);
 	u32 i, n;
 
-	memset(&p, 0, sizeof(p));
+	hosts_up(1);
 	INIT_LIST_HEAD(&p.idle);
 	INIT_LIST_HEAD(&p.asking);
-	raw_begin(&r, nic, 1);
+	raw_begin(&r, host_nic(0), 1);
 	p.todo = program_begins;
-	sim_thread(proc, "program", program, NULL);
+	host_run(0, "program", program, NULL);
 	finished();
 	for (i = 0; i < ROUNDS; i++) {
 		n = sim_dice(ARRAY_SIZE(trials));
@@ -798,10 +787,10 @@ static void raw(void)
 	}
 	p.over = true;
 	sim_wake_list(&p.idle);
-	sim_proc_wait(proc);
+	programs_wait();
 	raw_end(&r);
-	sim_nic_down(nic);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "raw", .run = raw, .runs = 100,
+SIM_SCENARIO(.name = "raw", .run = raw, .runs = 100, SIM_STATE(p),
 	     .what = "frame by frame what docs/reference/wire.md says")

@@ -23,14 +23,13 @@ enum kind {
 };
 
 static struct {
-	struct sim_nic *nic;
 	struct prog_nic n;
 	struct prog_vi v;
 	struct via_vi *vi;		/* the kernel's */
 	enum kind kind;
 	u32 level;
 	u32 pattern, looks;		/* bit of a look: something is posted */
-	bool wire, stops, busy, over;
+	bool stops, busy, over;
 } w;
 
 void sim_look(void)
@@ -95,13 +94,13 @@ static void refill(void)
 	fill_slots();
 	smp_store_release(&w.v.q[0].prog->tail, POSTED);
 	if (w.stops) {
-		sim_nic_stop(w.nic, true);
+		sim_nic_stop(host_nic(0), true);
 		sim_expect(!ring(), "");
 	}
 	sim_looked_at = &w.vi->sq.prog->tail;
 	if (w.stops) {
 		sim_enter();
-		sim_nic_stop(w.nic, false);
+		sim_nic_stop(host_nic(0), false);
 		sim_leave();
 		sim_sleep(sim_dice(3 * MS));
 	}
@@ -119,18 +118,8 @@ static void refill(void)
 
 static void sender(void *arg)
 {
-	static const u8 mac[] = { 0x52, 0x54, 0, 0, 1, 2 };
-	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
-	int ret;
-
-	sim_expect(!prog_open(&w.n, w.wire ? "via_a" : "via_lo", 16 << 10), "");
-	sim_expect(!prog_vi(&w.v, &w.n, w.level, 0, 0), "");
-	do {
-		ret = prog_request(&w.v, w.wire ? mac : own, "refilled", SEC);
-		if (ret == VIA_R_NO_MATCH)
-			sim_sleep(MS);
-	} while (ret == VIA_R_NO_MATCH);
-	sim_expect(!ret, "(%d)", ret);
+	prog_open_vi(&w.n, &w.v, host_node(0), 16 << 10, w.level);
+	prog_connect(&w.v, host_mac(1), "refilled", SEC);
 	refill();
 	prog_close(&w.n);
 	w.over = true;
@@ -141,44 +130,29 @@ static void receiver(void *arg)
 	struct prog_nic n;
 	struct prog_vi v;
 
-	sim_expect(!prog_open(&n, w.wire ? "via_b" : "via_lo", 16 << 10), "");
-	sim_expect(!prog_vi(&v, &n, w.level, 0, 0), "");
-	sim_expect(!prog_accept(&v, "refilled", 60 * SEC), "");
-	while (!READ_ONCE(w.over))
-		sim_sleep(MS);
+	prog_open_vi(&n, &v, host_node(1), 16 << 10, w.level);
+	prog_connect(&v, NULL, "refilled", 60 * SEC);
+	sim_await(READ_ONCE(w.over), MS);
 	prog_close(&n);
 }
 
 static void refilling(void)
 {
-	struct sim_proc *s = sim_proc_new("refills", 1000);
-	struct sim_proc *r = sim_proc_new("refilled", 1001);
-	struct sim_nic *b = NULL;
+	u32 wire = sim_dice(8);
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
-	w.wire = sim_dice(8);
 	w.kind = sim_dice(KINDS);
-	w.level = 1u << sim_dice(3);
+	w.level = prog_level();
 	if (w.kind != GOOD && sim_dice(4))
 		w.level = VIA_UNRELIABLE;
 	w.pattern = sim_dice(2) ? 0xf : 1 + sim_dice(15);
 	w.busy = sim_dice(2);
-	w.stops = w.wire && !sim_dice(3);
-	if (w.wire) {
-		w.nic = sim_nic_up("a", 1);
-		b = sim_nic_up("b", 2);
-	}
-	sim_thread(s, "refills", sender, NULL);
-	sim_thread(r, "refilled", receiver, NULL);
-	sim_proc_wait(s);
-	sim_proc_wait(r);
-	if (w.wire) {
-		sim_nic_down(w.nic);
-		sim_nic_down(b);
-	}
+	w.stops = wire && !sim_dice(3);
+	hosts_up(wire ? 2 : 0);
+	host_run(0, "refills", sender, NULL);
+	host_run(1, "refilled", receiver, NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "refilling", .run = refilling, .runs = 200,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "refilling", .run = refilling, .runs = 200, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "a program that posts at each look of the kernel's")

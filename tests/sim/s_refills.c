@@ -16,7 +16,6 @@
 #define QUOTA	12			/* pages */
 
 static struct {
-	struct sim_proc *proc;
 	struct prog_nic nic;
 	struct prog_cq cq;
 	bool scribbles, commits, over, killed;
@@ -51,20 +50,18 @@ static void scribble(void *arg)
 static void commit(void *arg)
 {
 	struct via_cq_resize a = { .step = VIA_CQ_PREPARE, .entries = 1 };
-	long ret;
 
-	sim_expect(!prog_open(&w.nic, "via_lo", 0), "");
-	sim_expect(!prog_cq(&w.cq, &w.nic, ENTRIES), "");
+	sim_ok(prog_open(&w.nic, "via_lo", 0));
+	sim_ok(prog_cq(&w.cq, &w.nic, ENTRIES));
 	a.cq = w.cq.id;
-	sim_expect(!sim_ioctl(w.nic.file, VIA_IOC_CQ_RESIZE, &a), "");
+	sim_ok(sim_ioctl(w.nic.file, VIA_IOC_CQ_RESIZE, &a));
 	/* All of it is unread, the program says. */
 	WRITE_ONCE(w.cq.shared->head, -ENTRIES);
 	if (w.scribbles)
-		sim_thread(w.proc, "scribbles", scribble, NULL);
+		sim_thread(current->proc, "scribbles", scribble, NULL);
 	a.step = VIA_CQ_COMMIT;
 	w.commits = true;
-	ret = sim_ioctl(w.nic.file, VIA_IOC_CQ_RESIZE, &a);
-	sim_expect(!ret, "(%ld)", ret);
+	sim_ok(sim_ioctl(w.nic.file, VIA_IOC_CQ_RESIZE, &a));
 	check_tail();
 	WRITE_ONCE(w.over, true);
 }
@@ -80,46 +77,42 @@ static void at_exit(void *arg)
 
 static void commits(void)
 {
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
+	struct sim_proc *p;
+
 	w.scribbles = sim_dice(2);
-	w.proc = sim_proc_new("commits", 1000);
-	sim_proc_at_exit(w.proc, at_exit, NULL);
-	sim_thread(w.proc, "commits", commit, NULL);
+	p = host_run(0, "commits", commit, NULL);
+	sim_proc_at_exit(p, at_exit, NULL);
 	if (!w.scribbles) {
-		while (!READ_ONCE(w.commits))
-			sim_pause(1000);
+		sim_await(READ_ONCE(w.commits), 1000);
 		sim_pause(1 + sim_dice(200000));
 		/* No turn from this look to the kill. */
-		if (!sim_proc_ended(w.proc) && !w.over) {
+		if (!sim_proc_ended(p) && !w.over) {
 			w.killed = true;
 			w.at_kill = w.cq.shared->tail;
-			sim_kill(w.proc);
+			sim_kill(p);
 		}
 	}
-	sim_proc_wait(w.proc);
+	hosts_down();
 }
 
 /* Refills */
 
 static void refills(void *arg)
 {
-	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
 	struct prog_vi v[2];
 	u32 i, was, id, taken = 0;
 	bool recv;
 	long ret;
 
-	sim_expect(!prog_open(&w.nic, "via_lo", 16 << 10), "");
+	sim_ok(prog_open(&w.nic, "via_lo", 16 << 10));
 	prog_buffer(&w.nic, 4096);
-	sim_expect(!prog_cq(&w.cq, &w.nic, RING), "");
+	sim_ok(prog_cq(&w.cq, &w.nic, RING));
 	for (i = 0; i < 2; i++)
-		sim_expect(!prog_vi(&v[i], &w.nic, VIA_RELIABLE_DELIVERY, 0,
-				    w.cq.id), "");
+		sim_ok(prog_vi(&v[i], &w.nic, VIA_RELIABLE_DELIVERY, 0,
+			       w.cq.id));
 	for (i = 0; i < QUEUED; i++)
 		prog_post_recv(&v[sim_dice(2)], w.nic.mem, 64);
-	sim_expect(!prog_request_start(&v[0], own, "rings", SEC, true) &&
-		   !prog_p2p(&v[1], own, "rings", SEC), "");
+	sim_ok(prog_meet(&v[0], &v[1], "rings"));
 	prog_disconnect(&v[0]);
 	prog_disconnect(&v[1]);
 	for (; taken < RING; taken++)
@@ -188,7 +181,7 @@ static void destroy(struct ring *r)
 {
 	struct via_cq_arg a = { .cq = r->cq };
 
-	sim_expect(!sim_ioctl(w.nic.file, VIA_IOC_CQ_DESTROY, &a), "");
+	sim_ok(sim_ioctl(w.nic.file, VIA_IOC_CQ_DESTROY, &a));
 	memset(r, 0, sizeof(*r));
 }
 
@@ -215,7 +208,7 @@ static void quota(void *arg)
 	u32 i, entries;
 
 	memset(ring, 0, sizeof(ring));
-	sim_expect(!prog_open(&w.nic, "via_lo", 0), "");
+	sim_ok(prog_open(&w.nic, "via_lo", 0));
 	for (i = 0; i < 60; i++) {
 		r = &ring[sim_dice(CQS)];
 		entries = 1 + sim_dice(3000);
@@ -233,17 +226,15 @@ static void rings(void)
 {
 	bool quotas = sim_dice(2);
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	if (quotas)
 		sim_limit("cq_pages", QUOTA);
-	w.proc = sim_proc_new("rings", 1000);
-	sim_thread(w.proc, "rings", quotas ? quota : refills, NULL);
-	sim_proc_wait(w.proc);
+	host_run(0, "rings", quotas ? quota : refills, NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "commits", .run = commits, .runs = 100,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "commits", .run = commits, .runs = 100, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "a ring is made small, beside what is written to it")
 SIM_SCENARIO(.name = "refills", .run = rings, .runs = 200, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "refills of a ring, and the quota of all rings")

@@ -22,7 +22,6 @@ static struct {
 		u32 handle;
 	} source, target;
 	bool over;
-	u32 threads;
 } w;
 
 static void enter(struct prog_nic *n, struct region *r)
@@ -68,19 +67,18 @@ static void change(void *arg)
 			set(VIA_RDMA_WRITE);
 			break;
 		case TARGET:
-			sim_expect(!prog_deregister(&w.n[1], w.target.p,
-						    w.target.handle), "");
+			sim_ok(prog_deregister(&w.n[1], w.target.p,
+					       w.target.handle));
 			still();
 			enter(&w.n[1], &w.target);
 			break;
 		default:
-			sim_expect(!prog_deregister(&w.n[0], w.source.p,
-						    w.source.handle), "");
+			sim_ok(prog_deregister(&w.n[0], w.source.p,
+					       w.source.handle));
 			enter(&w.n[0], &w.source);
 		}
 	}
 	w.over = true;
-	w.threads--;
 }
 
 static void move(void *arg)
@@ -100,67 +98,39 @@ static void move(void *arg)
 		prog_post(&w.v[0], false, write ? VIA_CTL_OP_RDMAWRITE :
 			  VIA_CTL_OP_SENDRECV, w.source.p, n, w.source.handle,
 			  (uintptr_t)w.target.p + off, w.target.handle);
-		sim_expect(!prog_wait(&w.v[0], false, SEC, &d), "");
+		sim_ok(prog_wait(&w.v[0], false, SEC, &d));
 		while (prog_done(&w.v[1], true, &d))
 			;
 	}
-	w.threads--;
-}
-
-static bool connect(void)
-{
-	const u8 *a = w.n[0].hello.addr, *b = w.n[1].hello.addr;
-
-	return !prog_request_start(&w.v[0], b, "regions", SEC, true) &&
-	       !prog_p2p(&w.v[1], a, "regions", SEC) &&
-	       !prog_result(&w.v[0], VIA_CONN_PEER);
 }
 
 static void process(void *arg)
 {
-	const char *const *nodes = arg;
 	u32 i;
 
-	for (i = 0; i < 2; i++) {
-		sim_expect(!prog_open(&w.n[i], nodes[i], 8192), "");
-		sim_expect(!prog_vi(&w.v[i], &w.n[i], VIA_UNRELIABLE, 0, 0),
-			   "");
-	}
+	for (i = 0; i < 2; i++)
+		prog_open_vi(&w.n[i], &w.v[i], host_node(i), 8192,
+			     VIA_UNRELIABLE);
 	w.source.p = sim_memory(BYTES);
 	w.target.p = sim_memory(BYTES);
 	enter(&w.n[0], &w.source);
 	enter(&w.n[1], &w.target);
-	sim_expect(connect(), "not connected");
-	w.threads = 2;
+	sim_ok(prog_meet(&w.v[0], &w.v[1], "regions"));
 	sim_thread(current->proc, "move", move, NULL);
 	sim_thread(current->proc, "change", change, NULL);
-	while (w.threads)
-		sim_sleep(5000);
+	sim_threads_wait(5000);
 	for (i = 0; i < 2; i++)
 		prog_close(&w.n[i]);
 }
 
 static void regions(void)
 {
-	static const char *const lo[2] = { "via_lo", "via_lo" };
-	static const char *const wire[2] = { "via_a", "via_b" };
-	struct sim_nic *nic[2] = { };
-	bool on_wire = !sim_dice(3);
-	struct sim_proc *p;
-	u32 i;
-
-	memset(&w, 0, sizeof(w));
 	w.what = sim_dice(NWHATS);
-	sim_config.max_time = sim_clock + 60 * SEC;
-	for (i = 0; on_wire && i < 2; i++)
-		nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-	p = sim_proc_new("regions", 1000);
-	sim_thread(p, "main", process, (void *)(on_wire ? wire : lo));
-	sim_proc_wait(p);
-	for (i = 0; on_wire && i < 2; i++)
-		sim_nic_down(nic[i]);
+	hosts_up(sim_dice(3) ? 0 : 2);
+	host_run(0, "regions", process, NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "regions", .run = regions, .runs = 300,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "regions", .run = regions, .runs = 300, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "regions are closed in the middle of transfers")

@@ -8,7 +8,6 @@
 static struct {
 	struct prog_nic n;
 	struct prog_cq cq;
-	u32 threads;
 } w;
 
 static long resize(struct via_cq_resize *a, u32 step)
@@ -42,7 +41,6 @@ static void turns(void *arg)
 		if (!IS_ERR(p) && sim_dice(2))
 			sim_munmap(p);
 	}
-	w.threads--;
 }
 
 static void process(void *arg)
@@ -53,12 +51,9 @@ static void process(void *arg)
 		return;
 	if (prog_cq(&w.cq, &w.n, 4))
 		goto out;
-	for (i = 0; i < THREADS; i++) {
-		w.threads++;
+	for (i = 0; i < THREADS; i++)
 		sim_thread(current->proc, "turns", turns, NULL);
-	}
-	while (w.threads)
-		sim_sleep(MS);
+	sim_threads_wait(MS);
 	if (sim_dice(2))
 		prog_cq_destroy(&w.cq);
 out:
@@ -67,12 +62,10 @@ out:
 
 static void rings(void)
 {
-	struct sim_proc *p = sim_proc_new("rings", 1000);
-
-	memset(&w, 0, sizeof(w));
-	sim_thread(p, "main", process, NULL);
-	sim_proc_wait(p);
+	host_run(0, "rings", process, NULL);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "rings", .run = rings, .runs = 200, .max_vi = 4,
+	     SIM_STATE(w),
 	     .what = "spare rings of a completion queue, by several threads")

@@ -12,7 +12,7 @@
 static struct {
 	struct prog_nic n[2];
 	struct prog_vi v[2];		/* the sender's, the receiver's */
-	bool wire, ready, over;
+	bool ready, over;
 } w;
 
 /* One good receive of a round of the ring, or none. */
@@ -46,12 +46,11 @@ static void receiver(void *arg)
 	struct prog_vi *v = &w.v[1];
 	u32 entries, i;
 
-	sim_expect(!prog_open(&w.n[1], w.wire ? "via_b" : "via_lo", 4096), "");
-	sim_expect(!prog_vi(v, &w.n[1], VIA_UNRELIABLE, 0, 0), "");
+	prog_open_vi(&w.n[1], v, host_node(1), 4096, VIA_UNRELIABLE);
 	entries = v->shared->entries;
 	fill_slots(v);
 	post_all(v);
-	sim_expect(!prog_accept(v, "scanned", 60 * SEC), "");
+	prog_connect(v, NULL, "scanned", 60 * SEC);
 	WRITE_ONCE(w.ready, true);
 	while (!READ_ONCE(w.over))
 		post_all(v);
@@ -59,8 +58,7 @@ static void receiver(void *arg)
 	sim_sleep(MS);
 	post_all(v);
 	WRITE_ONCE(w.ready, false);
-	while (READ_ONCE(w.over))
-		sim_sleep(MS);
+	sim_await(!READ_ONCE(w.over), MS);
 	for (i = 0; i < 100 && done(v) != READ_ONCE(v->q[1].prog->tail); i++)
 		sim_sleep(MS);
 	sim_expect(done(v) == READ_ONCE(v->q[1].prog->tail),
@@ -82,62 +80,35 @@ static void send(u32 messages)
 	v->hold = false;
 	prog_ring(v, false);
 	for (i = 0; i < messages; i++)
-		sim_expect(!prog_wait(v, false, SEC, &d), "");
+		sim_ok(prog_wait(v, false, SEC, &d));
 }
 
 static void sender(void *arg)
 {
-	static const u8 mac[] = { 0x52, 0x54, 0, 0, 1, 2 };
-	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
 	struct prog_vi *v = &w.v[0];
 	u32 i;
-	int ret;
 
-	sim_expect(!prog_open(&w.n[0], w.wire ? "via_a" : "via_lo", 4096), "");
-	sim_expect(!prog_vi(v, &w.n[0], VIA_UNRELIABLE, 0, 0), "");
-	do {
-		ret = prog_request(v, w.wire ? mac : own, "scanned", SEC);
-		if (ret == VIA_R_NO_MATCH)
-			sim_sleep(MS);
-	} while (ret == VIA_R_NO_MATCH);
-	sim_expect(!ret, "(%d)", ret);
-	while (!READ_ONCE(w.ready))
-		sim_sleep(MS);
+	prog_open_vi(&w.n[0], v, host_node(0), 4096, VIA_UNRELIABLE);
+	prog_connect(v, host_mac(1), "scanned", SEC);
+	sim_await(READ_ONCE(w.ready), MS);
 	for (i = 0; i < ROUNDS; i++)
 		send(PROG_DESCS);
 	WRITE_ONCE(w.over, true);
-	while (READ_ONCE(w.ready))
-		sim_sleep(MS);
+	sim_await(!READ_ONCE(w.ready), MS);
 	send(1);
 	WRITE_ONCE(w.over, false);
-	while (!prog_state(v) || prog_state(v) == VIA_STATE_CONNECTED)
-		sim_sleep(MS);
+	sim_await(prog_state(v) && prog_state(v) != VIA_STATE_CONNECTED, MS);
 	prog_close(&w.n[0]);
 }
 
 static void scanned(void)
 {
-	struct sim_proc *s = sim_proc_new("sends", 1000);
-	struct sim_proc *r = sim_proc_new("scanned", 1001);
-	struct sim_nic *nic[2];
-
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
-	w.wire = !sim_dice(4);
-	if (w.wire) {
-		nic[0] = sim_nic_up("a", 1);
-		nic[1] = sim_nic_up("b", 2);
-	}
-	sim_thread(s, "sends", sender, NULL);
-	sim_thread(r, "scanned", receiver, NULL);
-	sim_proc_wait(s);
-	sim_proc_wait(r);
-	if (w.wire) {
-		sim_nic_down(nic[0]);
-		sim_nic_down(nic[1]);
-	}
+	hosts_up(sim_dice(4) ? 0 : 2);
+	host_run(0, "sends", sender, NULL);
+	host_run(1, "scanned", receiver, NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "scanned", .run = scanned, .runs = 20,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "scanned", .run = scanned, .runs = 20, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "bad receives behind each message, posted again at once")

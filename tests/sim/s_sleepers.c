@@ -61,8 +61,8 @@ static void signals(void *arg)
 
 	while (!READ_ONCE(w.over)) {
 		was = w.v[0].sent;
-		while (READ_ONCE(w.v[0].sent) == was && !READ_ONCE(w.over))
-			sim_pause(500);
+		sim_await(READ_ONCE(w.v[0].sent) != was || READ_ONCE(w.over),
+			  500);
 		sim_pause(1 + w.about);
 		if (READ_ONCE(w.over))
 			break;
@@ -93,10 +93,9 @@ static void round_of(u32 threads)
 	else if (w.about)
 		sim_sleep(w.about);
 	prog_post_send(&w.v[0], w.n.mem + 64, BYTES);
-	while (READ_ONCE(w.asleep))
-		sim_sleep(1000);
-	sim_expect(!prog_wait(&w.v[0], false, SEC, &d), "");
-	sim_expect(!prog_wait(&w.v[1], true, SEC, &d), "");
+	sim_await(!READ_ONCE(w.asleep), 1000);
+	sim_ok(prog_wait(&w.v[0], false, SEC, &d));
+	sim_ok(prog_wait(&w.v[1], true, SEC, &d));
 }
 
 static void process(void *arg)
@@ -121,23 +120,19 @@ close:
 out:
 	WRITE_ONCE(w.over, true);
 	/* A signal finds the process. */
-	while (READ_ONCE(w.signals))
-		sim_sleep(1000);
+	sim_await(!READ_ONCE(w.signals), 1000);
 }
 
 static void sleepers(void)
 {
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 20 * SEC;
 	w.many = !sim_dice(10);
 	w.signals = !w.many && sim_dice(2);
-	w.proc = sim_proc_new("sleepers", 1000);
-	sim_thread(w.proc, "main", process, "via_lo");
+	w.proc = host_run(0, "sleepers", process, "via_lo");
 	if (w.signals)
 		sim_kthread("signals", signals, NULL);
-	sim_proc_wait(w.proc);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "sleepers", .run = sleepers, .runs = 300,
-	     .max_vi = 4,
+SIM_SCENARIO(.name = "sleepers", .run = sleepers, .runs = 300, .max_vi = 4,
+	     .seconds = 20, SIM_STATE(w),
 	     .what = "messages, limits and signals wake threads at one moment")

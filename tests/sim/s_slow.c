@@ -19,7 +19,7 @@ static struct {
 	u32 again, settled;		/* frames sent again; by two thirds */
 	u32 again_of[2];		/* by end: of odd and even addresses */
 	struct prog_nic n[2];
-	bool ready, begun;
+	bool begun;
 } w;
 
 static bool note(void *arg, u8 *frame, u32 *len)
@@ -47,10 +47,7 @@ static bool note(void *arg, u8 *frame, u32 *len)
 
 static void done(struct prog_vi *v, bool recv)
 {
-	struct prog_done d;
-
-	sim_expect(!prog_wait(v, recv, 100 * SEC, &d), "");
-	sim_expect(!(d.status & VIA_ST_ERROR_MASK), "(%#x)", d.status);
+	prog_good(v, recv, 100 * SEC);
 }
 
 static void moment(u32 r)
@@ -69,18 +66,9 @@ static void talk(void *arg)
 	struct prog_vi v;
 	u32 r;
 
-	sim_expect(!prog_open(n, client ? "via_c" : "via_s", 8192), "");
-	sim_expect(!prog_vi(&v, n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(n, &v, host_node(client), 8192, VIA_RELIABLE_DELIVERY);
 	prog_post_recv(&v, n->mem, BYTES);
-	if (client) {
-		while (!READ_ONCE(w.ready))
-			sim_sleep(MS);
-		while (prog_request(&v, w.n[0].hello.addr, "slow", 10 * SEC))
-			sim_sleep(MS);
-	} else {
-		WRITE_ONCE(w.ready, true);
-		sim_expect(!prog_accept(&v, "slow", 10 * SEC), "");
-	}
+	prog_connect(&v, client ? host_mac(0) : NULL, "slow", 10 * SEC);
 	for (r = 0; r < ROUNDS; r++) {
 		if (client) {
 			moment(r);
@@ -101,8 +89,7 @@ static void jumps(void *arg)
 {
 	static const u64 times[] = { MS, 20 * MS, SEC, 10 * SEC };
 
-	while (!READ_ONCE(w.begun))
-		sim_pause(MS);
+	sim_await(READ_ONCE(w.begun), MS);
 	/* Between two of them a frame that is waited for is looked at. */
 	for (; w.jumps; w.jumps--) {
 		sim_pause(2 * MS + sim_dice(400000));
@@ -112,26 +99,18 @@ static void jumps(void *arg)
 
 static void run(void)
 {
-	struct sim_nic *s = sim_nic_up("s", 1), *c = sim_nic_up("c", 2);
-	struct sim_proc *server = sim_proc_new("server", 0);
-	struct sim_proc *client = sim_proc_new("client", 0);
-
+	hosts_up(2);
 	sim_wire.meddle = note;
-	sim_thread(server, "server", talk, (void *)false);
-	sim_thread(client, "client", talk, (void *)true);
+	host_run_as(0, 0, "server", talk, (void *)false);
+	host_run_as(1, 0, "client", talk, (void *)true);
 	if (w.jumps)
 		sim_kthread("jumps", jumps, NULL);
-	sim_proc_wait(server);
-	sim_proc_wait(client);
+	hosts_down();
 	sim_log("%u frames again, %u of them at first", w.again, w.settled);
-	sim_nic_down(s);
-	sim_nic_down(c);
 }
 
 static void slow_peer(void)
 {
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 100 * SEC;
 	sim_wire.delay_ns = 50 * US;
 	w.slow = MS + sim_dice(30000000);
 	run();
@@ -146,8 +125,6 @@ static void slow_peer(void)
 
 static void pauses(void)
 {
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 1000 * SEC;
 	sim_wire.delay_ns = 100 * US;
 	w.slow = sim_wire.delay_ns;
 	w.jumps = 8;
@@ -158,7 +135,9 @@ static void pauses(void)
 		   w.again_of[1]);
 }
 
-SIM_SCENARIO(.name = "slow-peer", .run = slow_peer, .runs = 60,
+SIM_SCENARIO(.name = "slow-peer", .run = slow_peer, .runs = 60, .seconds = 100,
+	     SIM_STATE(w),
 	     .what = "a peer that becomes slow is sent a few frames twice")
 SIM_SCENARIO(.name = "pause-spurious", .run = pauses, .runs = 60,
+	     .seconds = 1000, SIM_STATE(w),
 	     .what = "after a pause of all CPUs no storm of frames")

@@ -11,7 +11,6 @@
 #define ALL	128
 
 static struct {
-	const char *node;
 	u32 uid[USERS];
 	u32 vis[USERS];
 	u32 level;
@@ -74,12 +73,11 @@ static void compare(struct prog_nic *n)
 	char said[32];
 	u32 i;
 
-	while (sim_ioctl(n->file, VIA_IOC_STATS, &a))
-		sim_sleep(1000);
+	sim_await(!sim_ioctl(n->file, VIA_IOC_STATS, &a), 1000);
 	sim_expect(a.count > 5 && a.count < ALL, "(%u)", a.count);
 	for (i = 0; i < a.count; i++) {
 		memset(text, 0, sizeof(text));
-		sim_expect(sim_attr_show(w.node, s[i].name, text) > 0,
+		sim_expect(sim_attr_show(host_node(0), s[i].name, text) > 0,
 			   "there is no file %s", s[i].name);
 		scnprintf(said, sizeof(said), "%llu\n",
 			  (unsigned long long)s[i].value);
@@ -96,12 +94,10 @@ static void user(void *arg)
 	struct prog_vi v[VIS];
 	struct prog_nic n;
 
-	sim_expect(!prog_open(&n, w.node, 0), "no NIC");
-	for (i = 0; i < w.vis[me]; i++)
-		sim_expect(!prog_vi(&v[i], &n, w.level, 0, 0), "no VI");
+	sim_ok(prog_open(&n, host_node(0), 0));
+	prog_vis(v, w.vis[me], &n, w.level);
 	w.ready++;
-	while (w.ready < USERS)
-		sim_sleep(1000);
+	sim_await(w.ready >= USERS, 1000);
 	for (i = 0; i < USERS; i++)
 		if (!w.uid[me] || w.uid[i] == w.uid[me])
 			all += w.vis[i];
@@ -112,41 +108,29 @@ static void user(void *arg)
 		stats(&n, VIA_STATS_NIC, 1 + sim_dice(ROOM), &a, s);
 	}
 	w.done++;
-	while (w.done < USERS)
-		sim_sleep(1000);
+	sim_await(w.done >= USERS, 1000);
 	if (!me)
 		compare(&n);
 	w.compared |= !me;
-	while (!w.compared)
-		sim_sleep(1000);
+	sim_await(w.compared, 1000);
 	prog_close(&n);
 }
 
 static void counters(void)
 {
-	struct sim_nic *nic = NULL;
-	struct sim_proc *p[USERS];
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
-	if (sim_dice(2))
-		nic = sim_nic_up("a", 1);
-	w.node = nic ? "via_a" : "via_lo";
+	hosts_up(sim_dice(2));
 	w.level = sim_dice(2) ? VIA_UNRELIABLE : VIA_RELIABLE_DELIVERY;
 	for (i = 0; i < USERS; i++) {
 		w.uid[i] = sim_dice(3) ? 1000 + sim_dice(2) : 0;
 		w.vis[i] = sim_dice(VIS + 1);
-		p[i] = sim_proc_new("user", w.uid[i]);
 	}
 	for (i = 0; i < USERS; i++)
-		sim_thread(p[i], "user", user, (void *)(uintptr_t)i);
-	for (i = 0; i < USERS; i++)
-		sim_proc_wait(p[i]);
-	if (nic)
-		sim_nic_down(nic);
+		host_run_as(0, w.uid[i], "user", user, (void *)(uintptr_t)i);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "counters", .run = counters, .runs = 200,
-	     .max_vi = 16,
+SIM_SCENARIO(.name = "counters", .run = counters, .runs = 200, .max_vi = 16,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "counters of VIs, of other users, in little room")

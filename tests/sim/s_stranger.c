@@ -12,7 +12,6 @@
 #define MAX_VI		6
 
 static struct {
-	const char *node;
 	struct prog_nic owner;
 	struct prog_vi pair[2], asking;
 	u32 conn;			/* of the request of asking */
@@ -23,52 +22,39 @@ static struct {
 
 static void open_pair(struct prog_nic *n, struct prog_vi *v, const char *name)
 {
-	u32 i;
-
-	for (i = 0; i < 2; i++)
-		sim_expect(!prog_vi(&v[i], n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	sim_expect(!prog_request_start(&v[0], n->hello.addr, name, SEC, true),
-		   "");
-	sim_expect(!prog_p2p(&v[1], n->hello.addr, name, SEC), "");
-	sim_expect(!prog_result(&v[0], VIA_CONN_PEER), "");
+	prog_vis(v, 2, n, VIA_RELIABLE_DELIVERY);
+	sim_ok(prog_meet(&v[0], &v[1], name));
 }
 
 static void waits(void *arg)
 {
-	sim_expect(!prog_conn_wait(&w.owner, "server", VIA_FOREVER, &w.conn),
-		   "");
+	sim_ok(prog_conn_wait(&w.owner, "server", VIA_FOREVER, &w.conn));
 }
 
 /* A request that has come and was not answered yet. */
 static void ask(void)
 {
-	sim_expect(!prog_vi(&w.asking, &w.owner, VIA_RELIABLE_DELIVERY, 0, 0),
-		   "");
+	prog_vis(&w.asking, 1, &w.owner, VIA_RELIABLE_DELIVERY);
 	sim_thread(current->proc, "waits", waits, NULL);
 	/* The server may not wait yet. */
 	do {
 		sim_sleep(1000);
-		sim_expect(!prog_request_start(&w.asking, w.owner.hello.addr,
-					       "server", 1000 * SEC, false),
-			   "");
+		sim_ok(prog_request_start(&w.asking, w.owner.hello.addr,
+					  "server", 1000 * SEC, false));
 	} while (prog_result(&w.asking, VIA_CONN_NOWAIT) == VIA_R_NO_MATCH);
-	while (!w.conn)
-		sim_sleep(1000);
+	sim_await(w.conn, 1000);
 }
 
 static void talk(u32 i)
 {
 	struct prog_vi *to = &w.pair[i & 1], *from = &w.pair[!(i & 1)];
 	u8 *in = (u8 *)w.owner.mem + 8192, *out = in + 4096;
-	struct prog_done d;
 
 	prog_fill(out, BYTES, 1, i);
 	prog_post_recv(to, in, BYTES);
 	prog_post_send(from, out, BYTES);
-	sim_expect(!prog_wait(from, false, SEC, &d) &&
-		   !(d.status & VIA_ST_ERROR_MASK), "status %#x", d.status);
-	sim_expect(!prog_wait(to, true, SEC, &d) &&
-		   !(d.status & VIA_ST_ERROR_MASK), "status %#x", d.status);
+	prog_good(from, false, SEC);
+	prog_good(to, true, SEC);
 	sim_expect(prog_filled(in, BYTES, 1, i), "");
 }
 
@@ -77,7 +63,7 @@ static void owner(void *arg)
 	struct via_event ev;
 	u32 i;
 
-	sim_expect(!prog_open(&w.owner, w.node, 16 << 10), "");
+	sim_ok(prog_open(&w.owner, host_node(0), 16 << 10));
 	open_pair(&w.owner, w.pair, "pair");
 	ask();
 	WRITE_ONCE(w.ready, true);
@@ -87,7 +73,7 @@ static void owner(void *arg)
 	}
 	sim_expect(prog_event(&w.owner, &ev), "error %u", ev.code);
 	/* The request is still its own. */
-	sim_expect(!prog_reject(&w.owner, w.conn), "");
+	sim_ok(prog_reject(&w.owner, w.conn));
 	sim_expect(prog_result(&w.asking, 0) == VIA_R_REJECT, "");
 	for (i = 0; i < 2; i++)
 		sim_expect(prog_state(&w.pair[i]) == VIA_STATE_CONNECTED, "");
@@ -178,12 +164,11 @@ static u32 gone(struct prog_nic *n, struct prog_vi *v)
 	struct prog_vi other;
 	u32 id;
 
-	sim_expect(!prog_vi(&other, n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_vis(&other, 1, n, VIA_RELIABLE_DELIVERY);
 	id = other.id;
 	do {
-		sim_expect(!prog_vi_destroy(&other), "");
-		sim_expect(!prog_vi(&other, n, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
+		sim_ok(prog_vi_destroy(&other));
+		prog_vis(&other, 1, n, VIA_RELIABLE_DELIVERY);
 	} while ((other.id ^ id) & 0xffff);
 	*v = other;
 	return id;
@@ -213,10 +198,10 @@ static void wrong_numbers(struct prog_nic *n, struct prog_vi *v, u32 vi_gone)
 		no_cq(n, sim_dice(2) ? 1 + sim_dice(4) : sim_dice64());
 		break;
 	case 5:
-		sim_expect(!prog_register(n, p, 4096, 0, &handle), "");
+		sim_ok(prog_register(n, p, 4096, 0, &handle));
 		no_memory(n, p, handle ^ 1u << sim_dice(32));
 		no_memory(n, p + 1, handle);
-		sim_expect(!prog_deregister(n, p, handle), "");
+		sim_ok(prog_deregister(n, p, handle));
 		no_memory(n, p, handle);
 		break;
 	case 6:
@@ -258,12 +243,12 @@ static void stranger(void *arg)
 	struct prog_vi v;
 	u32 i, id;
 
-	sim_expect(!prog_open(&n, w.node, 16 << 10), "");
+	sim_ok(prog_open(&n, host_node(0), 16 << 10));
 	/* One place is left: it is the next one again. */
 	id = gone(&n, &v);
 	for (i = 2 + sim_dice(4); i; i--)
 		wrong_numbers(&n, &v, id);
-	sim_expect(!prog_vi_destroy(&v), "");
+	sim_ok(prog_vi_destroy(&v));
 	if (!sim_dice(3))
 		wrong_tail(&n);
 	prog_close(&n);
@@ -272,28 +257,14 @@ static void stranger(void *arg)
 
 static void run(void)
 {
-	struct sim_nic *nic = NULL;
-	struct sim_proc *a, *b;
-
-	memset(&w, 0, sizeof(w));
-	w.node = "via_lo";
 	sim_config.max_steps = 3000000;
-	if (sim_dice(2)) {
-		nic = sim_nic_up("a", 1);
-		w.node = "via_a";
-	}
-	a = sim_proc_new("owner", 1000);
-	sim_thread(a, "owner", owner, NULL);
-	while (!READ_ONCE(w.ready))
-		msleep(1);
-	b = sim_proc_new("stranger", 1000 + sim_dice(2));
-	sim_thread(b, "stranger", stranger, NULL);
-	sim_proc_wait(b);
-	sim_proc_wait(a);
-	if (nic)
-		sim_nic_down(nic);
+	hosts_up(sim_dice(2));
+	host_run(0, "owner", owner, NULL);
+	sim_await(READ_ONCE(w.ready), MS);
+	host_run_as(0, 1000 + sim_dice(2), "stranger", stranger, NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "stranger", .run = run, .runs = 100,
-	     .max_vi = MAX_VI,
+SIM_SCENARIO(.name = "stranger", .run = run, .runs = 100, .max_vi = MAX_VI,
+	     SIM_STATE(w),
 	     .what = "numbers that are another's, gone or made up are refused")

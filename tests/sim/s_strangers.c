@@ -12,11 +12,8 @@
 #define CLIENTS	2
 
 static struct {
-	struct sim_nic *nic[CLIENTS + 1];	/* the server's is the last */
-	struct sim_proc *proc[CLIENTS + 2];
 	struct client {
-		u32 n;
-		const char *node;
+		u32 n;			/* its host */
 		char disc[8];
 		bool ready;		/* connected, at both ends */
 		bool broken[2];		/* at the client, at the server */
@@ -31,7 +28,7 @@ static struct {
 	bool changed, over;
 } w;
 
-#define SERVER	w.nic[CLIENTS]
+#define SERVER	CLIENTS			/* the host behind them */
 
 /* The first connection: is it lost? */
 static bool watch(struct prog_vi *v, struct prog_nic *n)
@@ -39,8 +36,7 @@ static bool watch(struct prog_vi *v, struct prog_nic *n)
 	struct via_event ev;
 	u64 until;
 
-	while (!w.changed)
-		sim_sleep(100000);
+	sim_await(w.changed, 100000);
 	/* A DISCONNECT takes its way; it is one that was not lost. */
 	until = sim_now() + 50 * MS;
 	while (sim_now() < until) {
@@ -61,8 +57,7 @@ static bool watch(struct prog_vi *v, struct prog_nic *n)
 static void leave(struct client *c, struct prog_vi *v)
 {
 	c->watched++;
-	while (c->watched < 2)
-		sim_sleep(100000);
+	sim_await(c->watched >= 2, 100000);
 	prog_disconnect(v);
 }
 
@@ -71,21 +66,15 @@ static void client(void *arg)
 	struct client *c = arg;
 	struct prog_nic n;
 	struct prog_vi v;
-	int ret;
 
-	sim_expect(!prog_open(&n, c->node, 4096) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	do {
-		sim_sleep(MS);
-		ret = prog_request(&v, sim_nic_mac(SERVER), c->disc, SEC);
-	} while (ret == VIA_R_NO_MATCH);
-	sim_expect(!ret, "(%d)", ret);
+	prog_open_vi(&n, &v, host_node(c->n), 4096, VIA_RELIABLE_DELIVERY);
+	prog_connect(&v, host_mac(SERVER), c->disc, SEC);
 	c->ready = true;
 	c->broken[0] = watch(&v, &n);
 	leave(c, &v);
 	/* It is awaited now, by what serves others. */
 	sim_sleep(10 * MS);
-	c->again = w.down ? 0 : prog_request(&v, sim_nic_mac(SERVER), c->disc,
+	c->again = w.down ? 0 : prog_request(&v, host_mac(SERVER), c->disc,
 					     100 * MS);
 	c->done[0] = true;
 	prog_close(&n);
@@ -96,21 +85,16 @@ static void server(void *arg)
 	struct client *c = arg;
 	struct prog_nic n;
 	struct prog_vi v;
-	int ret;
 
-	sim_expect(!prog_open(&n, "via_s", 4096) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	ret = prog_accept(&v, c->disc, SEC);
-	sim_expect(!ret, "(%d)", ret);
+	prog_open_vi(&n, &v, host_node(SERVER), 4096, VIA_RELIABLE_DELIVERY);
+	prog_connect(&v, NULL, c->disc, SEC);
 	c->broken[1] = watch(&v, &n);
 	leave(c, &v);
 	if (!w.down) {
 		prog_accept(&v, c->disc, 200 * MS);
-		while (!c->done[0])
-			sim_sleep(MS);
+		sim_await(c->done[0], MS);
 		prog_disconnect(&v);
-		c->back = prog_request(&v, sim_nic_mac(w.nic[c->n]), "none",
-				       20 * MS);
+		c->back = prog_request(&v, host_mac(c->n), "none", 20 * MS);
 	}
 	c->done[1] = true;
 	prog_close(&n);
@@ -123,11 +107,11 @@ static void asker(void *arg)
 	struct via_name_query q = { .addr_len = ETH_ALEN };
 	struct prog_nic n;
 
-	sim_expect(!prog_open(&n, arg, 0), "");
+	sim_ok(prog_open(&n, host_node(0), 0));
 	while (!w.changed) {
 		q.count = ARRAY_SIZE(a);
 		q.answers = (uintptr_t)a;
-		memcpy(q.addr, sim_nic_mac(SERVER), ETH_ALEN);
+		memcpy(q.addr, host_mac(SERVER), ETH_ALEN);
 		sim_ioctl(n.file, VIA_IOC_NAME_QUERY, &q);
 	}
 	prog_close(&n);
@@ -138,13 +122,11 @@ static void store(u32 listed)
 {
 	char text[80] = "52:54:00:00:01:77\n";
 	u32 i, at = 18;
-	int ret;
 
 	for (i = 0; i < CLIENTS; i++)
 		if (listed & 1 << i)
 			at += sprintf(text + at, "52:54:00:00:01:%02x ", i + 1);
-	ret = sim_peers("via_s", VIA_PEERS_ONLY, text);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(sim_peers(host_node(SERVER), VIA_PEERS_ONLY, text));
 }
 
 /* Frames for which the list is looked at, and no more. */
@@ -154,9 +136,9 @@ static void knocks(void)
 	u32 i;
 
 	for (i = sim_dice(20); i; i--) {
-		forge_answer(&f, sim_nic_mac(w.nic[0]), sim_nic_mac(SERVER),
-			     VIA_WIRE_WAIT, 1, 1);
-		forge_throw(&f, SERVER);
+		forge_answer(&f, host_mac(0), host_mac(SERVER), VIA_WIRE_WAIT,
+			     1, 1);
+		forge_throw(&f, host_nic(SERVER));
 	}
 }
 
@@ -167,7 +149,7 @@ static bool look(void *arg, u8 *frame, u32 *len)
 	const struct via_wire_end *e = forged_end(frame);
 
 	if (h->type == VIA_WIRE_DISCONNECT &&
-	    !memcmp(eth->h_source, sim_nic_mac(SERVER), ETH_ALEN))
+	    !memcmp(eth->h_source, host_mac(SERVER), ETH_ALEN))
 		w.reasons |= 1 << be32_to_cpu(e->reason);
 	return true;
 }
@@ -190,26 +172,19 @@ static void judge(const struct client *c)
 
 static void begin(void)
 {
-	static const char *const names[] = { "a", "b", "s" };
-	static const char *const nodes[] = { "via_a", "via_b", "via_s" };
+	struct sim_proc *p;
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
-	for (i = 0; i <= CLIENTS; i++)
-		w.nic[i] = sim_nic_up(names[i], 1 + i);
-	for (i = 0; i < CLIENTS; i++)
-		w.client[i] = (struct client){ .n = i, .node = nodes[i] };
+	hosts_up(CLIENTS + 1);
 	for (i = 0; i < CLIENTS; i++) {
+		w.client[i].n = i;
 		snprintf(w.client[i].disc, sizeof(w.client[i].disc), "s%u", i);
-		w.proc[i] = sim_proc_new(names[i], 1000 + i);
-		sim_thread(w.proc[i], names[i], client, &w.client[i]);
+		host_run(i, "client", client, &w.client[i]);
 	}
-	w.proc[CLIENTS] = sim_proc_new("server", 1000);
-	for (i = 0; i < CLIENTS; i++)
-		sim_thread(w.proc[CLIENTS], "server", server, &w.client[i]);
-	while (!w.client[0].ready || !w.client[1].ready)
-		sim_pause(100000);
+	p = host_run(SERVER, "server", server, &w.client[0]);
+	for (i = 1; i < CLIENTS; i++)
+		sim_thread(p, "server", server, &w.client[i]);
+	sim_await(w.client[0].ready && w.client[1].ready, 100000);
 	/* The client is Connected before its CONFIRM has come. */
 	msleep(5);
 }
@@ -218,13 +193,10 @@ static void end(void)
 {
 	u32 i;
 
-	for (i = 0; i < CLIENTS + 2; i++)
-		if (w.proc[i])
-			sim_proc_wait(w.proc[i]);
+	programs_wait();
 	for (i = 0; i < CLIENTS; i++)
 		judge(&w.client[i]);
-	for (i = 0; i <= CLIENTS; i++)
-		sim_nic_down(w.nic[i]);
+	hosts_down();
 }
 
 static void strangers(void)
@@ -232,8 +204,7 @@ static void strangers(void)
 	u32 turns = sim_dice(20);
 
 	begin();
-	w.proc[CLIENTS + 1] = sim_proc_new("asker", 1003);
-	sim_thread(w.proc[CLIENTS + 1], "asker", asker, "via_a");
+	host_run(0, "asker", asker, NULL);
 	w.listed = sim_dice(1 << CLIENTS);
 	/* Each is the same to those that are on it. */
 	for (; turns; turns--) {
@@ -251,13 +222,15 @@ static void down(void)
 	begin();
 	w.down = true;
 	sim_wire.meddle = look;
-	sim_nic_break(SERVER);
+	sim_nic_break(host_nic(SERVER));
 	w.changed = true;
 	end();
 	sim_expect(w.reasons == 1 << VIA_WIRE_R_LINK, "(%#x)", w.reasons);
 }
 
-SIM_SCENARIO(.name = "strangers", .run = strangers, .runs = 100,
+SIM_SCENARIO(.name = "strangers", .run = strangers, .runs = 100, .seconds = 60,
+	     SIM_STATE(w),
 	     .what = "the list of peers changes beside connections")
-SIM_SCENARIO(.name = "down-told", .run = down, .runs = 50,
+SIM_SCENARIO(.name = "down-told", .run = down, .runs = 50, .seconds = 60,
+	     SIM_STATE(w),
 	     .what = "an interface goes down, and both ends are told")

@@ -23,10 +23,6 @@ enum way {
 static struct {
 	enum way way;
 	u32 level;
-	const char *node[2];
-	const u8 *mac[2];
-	struct sim_nic *nic[2];
-	struct sim_proc *proc[2];
 	u64 after;			/* ns from connected to the end */
 	u32 connected;
 	bool told;
@@ -40,16 +36,13 @@ static bool by_itself(void)
 static void begin(u32 me, struct prog_nic *n, struct prog_vi *v, char **buf)
 {
 	u32 i;
-	int ret;
 
-	sim_expect(!prog_open(n, w.node[me], 16 << 10), "no NIC");
+	prog_open_vi(n, v, host_node(me), 16 << 10, w.level);
 	prog_buffer(n, 4096);
 	*buf = prog_buffer(n, 2 * BYTES);
-	sim_expect(!prog_vi(v, n, w.level, 0, 0), "no VI");
 	for (i = 0; i < DEPTH; i++)
 		prog_post_recv(v, *buf, BYTES);
-	ret = prog_p2p(v, w.mac[!me], "told", 5 * SEC);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_p2p(v, host_mac(!me), "told", 5 * SEC));
 	w.connected++;
 }
 
@@ -117,12 +110,10 @@ static void ender(void *arg)
 	char *buf;
 
 	begin(0, &n, &v, &buf);
-	while (w.connected < 2)
-		sim_sleep(10000);
+	sim_await(w.connected >= 2, 10000);
 	sim_sleep(w.after);
 	end_it(&n, &v, buf);
-	while (w.way != EXIT && !w.told)
-		sim_sleep(MS);
+	sim_await(w.way == EXIT || w.told, MS);
 	if (!by_itself())
 		check_told(&n, &v);
 	prog_close(&n);
@@ -156,59 +147,35 @@ static void partner(void *arg)
 
 static void draw(void)
 {
-	static const u32 levels[] = { VIA_RELIABLE_DELIVERY,
-				      VIA_RELIABLE_RECEPTION, VIA_UNRELIABLE };
-	static const u8 lo_mac[] = { 0x02, 0, 0, 0, 0, 0x01 };
-	u32 i;
-
-	memset(&w, 0, sizeof(w));
 	w.way = sim_dice(WAYS);
-	w.level = levels[sim_dice(3)];
+	w.level = prog_level();
 	/* An unreliable connection stands in spite of those. */
 	if (w.level == VIA_UNRELIABLE && !by_itself() && w.way < STRANGER)
 		w.way = sim_dice(BAD_SEND);
 	w.after = sim_dice(2) ? sim_dice(20000) : sim_dice(300000);
-	for (i = 0; i < 2; i++) {
-		w.node[i] = "via_lo";
-		w.mac[i] = lo_mac;
-	}
-	if (w.way < STRANGER && sim_dice(2))
-		return;
-	for (i = 0; i < 2; i++) {
-		w.nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-		w.node[i] = i ? "via_b" : "via_a";
-		w.mac[i] = sim_nic_mac(w.nic[i]);
-	}
+	hosts_up(w.way < STRANGER && sim_dice(2) ? 0 : 2);
 }
 
 static void told(void)
 {
-	u32 i;
+	struct sim_proc *p;
 
 	draw();
-	sim_config.max_time = sim_clock + 60 * SEC;
-	for (i = 0; i < 2; i++) {
-		w.proc[i] = sim_proc_new(i ? "partner" : "ender", 1000 + i);
-		sim_thread(w.proc[i], i ? "partner" : "ender",
-			   i ? partner : ender, NULL);
-	}
+	p = host_run(0, "ender", ender, NULL);
+	host_run(1, "partner", partner, NULL);
 	if (w.way == KILL || w.way >= STRANGER) {
-		while (w.connected < 2)
-			sim_pause(10000);
+		sim_await(w.connected >= 2, 10000);
 		sim_pause(1 + w.after);
 	}
 	if (w.way == KILL)
-		sim_kill(w.proc[0]);
+		sim_kill(p);
 	if (w.way == STRANGER)
 		sim_peers("via_a", VIA_PEERS_ONLY, "52:54:00:00:01:09");
 	if (w.way == LINK)
-		sim_nic_break(w.nic[0]);
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(w.proc[i]);
-	for (i = 0; i < 2; i++)
-		if (w.nic[i])
-			sim_nic_down(w.nic[i]);
+		sim_nic_break(host_nic(0));
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "told", .run = told, .runs = 500, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "how a connection has ended is told to the other end")

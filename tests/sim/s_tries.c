@@ -12,7 +12,6 @@
 #define SPARE		1500u		/* steps: of each tick itself */
 
 static struct {
-	struct sim_nic *nic;
 	struct prog_nic prog;
 	struct prog_vi vi[MANY];
 	u32 n, sent, ended;
@@ -46,7 +45,7 @@ static void asks(void *arg)
 	u32 i;
 
 	forge_host(host, 1);
-	sim_expect(!prog_open(&w.prog, "via_a", 4096), "");
+	sim_ok(prog_open(&w.prog, "via_a", 4096));
 	for (i = 0; i < w.n; i++)
 		sim_expect(!prog_vi(&w.vi[i], &w.prog, VIA_RELIABLE_DELIVERY,
 				    0, 0), "(%u)", i);
@@ -57,73 +56,52 @@ static void asks(void *arg)
 	for (i = 0; i < w.n; i++)
 		w.ended += prog_result(&w.vi[i], VIA_CONN_PEER) ==
 			   VIA_R_TIMEOUT;
-	while (!READ_ONCE(w.over))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(w.over), MS);
 	prog_close(&w.prog);
 }
 
 static u64 attempts(u32 n)
 {
-	struct sim_proc *p;
 	u64 steps, end;
 
 	memset(&w, 0, sizeof(w));
 	w.n = n;
-	sim_config.max_time = sim_clock + 60 * SEC;
 	sim_wire.meddle = look;
-	w.nic = sim_nic_up("a", 1);
-	p = sim_proc_new("asks", 1000);
-	sim_thread(p, "asks", asks, NULL);
-	while (!READ_ONCE(w.ready))
-		sim_pause(MS);
+	hosts_up(1);
+	host_run(0, "asks", asks, NULL);
+	sim_await(READ_ONCE(w.ready), MS);
 	end = sim_clock + 7 * SEC;
 	/* The tries are half a second apart by now, and all at the same time. */
 	sim_pause(2 * SEC);
-	while (sim_clock - w.sent_at < 50 * MS || sim_clock - w.sent_at > 100 * MS)
-		sim_pause(10 * MS);
+	sim_await(sim_clock - w.sent_at >= 50 * MS &&
+		  sim_clock - w.sent_at <= 100 * MS, 10 * MS);
 	steps = quiet();
-	while (w.ended < n && sim_clock < end)
-		sim_pause(100 * MS);
+	sim_await(w.ended >= n || sim_clock >= end, 100 * MS);
 	sim_expect(w.ended == n, "%u of %u ended", w.ended, n);
 	w.over = true;
-	sim_proc_wait(p);
-	sim_nic_down(w.nic);
+	hosts_down();
 	return steps;
-}
-
-static void leave_waiter(void)
-{
-	struct via_conn_wait a = { .timeout = 100 * SEC };
-	int ret;
-
-	prog_addr(&a.local, NULL, "many");
-	current->pending = true;
-	ret = sim_ioctl(w.prog.file, VIA_IOC_CONN_WAIT, &a);
-	sim_expect(ret == -EINTR && a.waiter, "(%d)", ret);
-	current->pending = false;
 }
 
 static void waits(void *arg)
 {
 	u32 i;
 
-	sim_expect(!prog_open(&w.prog, "via_a", 0), "");
+	sim_ok(prog_open(&w.prog, "via_a", 0));
 	for (i = 0; i < w.n; i++)
-		leave_waiter();
+		prog_leave_waiter(&w.prog, "many");
 	WRITE_ONCE(w.ready, true);
-	while (!READ_ONCE(w.over))
-		sim_sleep(MS);
+	sim_await(READ_ONCE(w.over), MS);
 	prog_close(&w.prog);
 }
 
 static u32 unanswered(void)
 {
-	return READ_ONCE(sim_nic_ether(w.nic)->nreqs);
+	return READ_ONCE(sim_nic_ether(host_nic(0))->nreqs);
 }
 
 static u64 requests(u32 n)
 {
-	struct sim_proc *p;
 	u8 host[ETH_ALEN];
 	struct forged f;
 	u64 steps;
@@ -131,18 +109,15 @@ static u64 requests(u32 n)
 
 	memset(&w, 0, sizeof(w));
 	w.n = n;
-	sim_config.max_time = sim_clock + 60 * SEC;
-	w.nic = sim_nic_up("a", 1);
-	p = sim_proc_new("waits", 1000);
-	sim_thread(p, "waits", waits, NULL);
-	while (!READ_ONCE(w.ready))
-		sim_pause(MS);
+	hosts_up(1);
+	host_run(0, "waits", waits, NULL);
+	sim_await(READ_ONCE(w.ready), MS);
 	for (i = 0; i < n; i++) {
 		forge_host(host, 1 + i % 10);
-		forge_conn(&f, host, sim_nic_mac(w.nic), VIA_WIRE_REQUEST,
+		forge_conn(&f, host, host_mac(0), VIA_WIRE_REQUEST,
 			   "many", 5, 77 + i);
 		forged_conn(f.data)->timeout_ms = cpu_to_be32(3000);
-		forge_throw(&f, w.nic);
+		forge_throw(&f, host_nic(0));
 	}
 	sim_pause(SEC);
 	sim_expect(unanswered() == n, "%u of %u", unanswered(), n);
@@ -151,8 +126,7 @@ static u64 requests(u32 n)
 	sim_pause(3 * SEC);
 	sim_expect(!unanswered(), "%u of %u are left", unanswered(), n);
 	w.over = true;
-	sim_proc_wait(p);
-	sim_nic_down(w.nic);
+	hosts_down();
 	return steps;
 }
 
@@ -173,8 +147,8 @@ static void unasked(void)
 }
 
 SIM_SCENARIO(.name = "tries", .run = tries, .runs = 5, .max_vi = MANY + 8,
-	     .coarse = true,
+	     .seconds = 60, .coarse = true,
 	     .what = "ticks while hundreds of attempts wait for their next try")
-SIM_SCENARIO(.name = "requests-wait", .run = unasked, .runs = 5,
+SIM_SCENARIO(.name = "requests-wait", .run = unasked, .runs = 5, .seconds = 60,
 	     .coarse = true,
 	     .what = "ticks while hundreds of requests wait for a program")

@@ -18,7 +18,7 @@ static struct {
 	enum what what;
 	struct sim_proc *proc;
 	struct prog_nic nic;
-	u32 running, allowed, refused;
+	u32 allowed, refused;
 	bool breaking;
 } w;
 
@@ -42,7 +42,6 @@ static void try(void *arg)
 	sim_expect(!ret || ret == VIA_R_ERROR_RESOURCE, "(%d)", ret);
 	w.allowed += !ret;
 	w.refused += !!ret;
-	w.running--;
 }
 
 /* All that is allowed is there, and no more. */
@@ -51,11 +50,9 @@ static void all_at_once(void)
 	u32 i;
 
 	w.allowed = w.refused = 0;
-	w.running = MORE;
 	for (i = 0; i < MORE; i++)
 		sim_thread(w.proc, "try", try, NULL);
-	while (w.running)
-		sim_sleep(MS);
+	sim_threads_wait(MS);
 	sim_expect(w.allowed == LIMIT, "%u at once", w.allowed);
 	sim_expect(w.refused == MORE - LIMIT, "%u are refused", w.refused);
 }
@@ -100,8 +97,8 @@ static void put_back(void)
 	struct via_conn_wait a = { .timeout = 0 };
 	int ret;
 
-	sim_expect(!prog_vi(&client, &w.nic, VIA_RELIABLE_DELIVERY, 0, 0) &&
-		   !prog_vi(&server, &w.nic, VIA_RELIABLE_RECEPTION, 0, 0), "");
+	sim_ok(prog_vi(&client, &w.nic, VIA_RELIABLE_DELIVERY, 0, 0));
+	sim_ok(prog_vi(&server, &w.nic, VIA_RELIABLE_RECEPTION, 0, 0));
 	/* A wait that is there before the request, in this thread as well. */
 	prog_addr(&a.local, NULL, "mismatch");
 	a.timeout = VIA_FOREVER;
@@ -110,8 +107,8 @@ static void put_back(void)
 	WRITE_ONCE(w.breaking, false);
 	sim_expect(ret == -EINTR, "(%d)", ret);
 	waiter = a.waiter;
-	sim_expect(!prog_request_start(&client, w.nic.hello.addr, "mismatch",
-				       10 * SEC, false), "");
+	sim_ok(prog_request_start(&client, w.nic.hello.addr, "mismatch",
+				  10 * SEC, false));
 	do {
 		a.waiter = waiter;
 		ret = sim_ioctl(w.nic.file, VIA_IOC_CONN_WAIT, &a);
@@ -122,8 +119,7 @@ static void put_back(void)
 		ret = prog_accept_start(&server, conn);
 		sim_expect(ret == VIA_R_INVALID_RELIABILITY_LEVEL, "(%d)", ret);
 	}
-	ret = prog_reject(&w.nic, conn);
-	sim_expect(!ret, "(%d)", ret);
+	sim_ok(prog_reject(&w.nic, conn));
 }
 
 /* What is destroyed makes room at once, for its user. */
@@ -139,9 +135,8 @@ static void make_room(void)
 			   "VI %u: %d", i, ret);
 	}
 	for (i = 0; i < LIMIT; i++) {
-		sim_expect(!prog_vi_destroy(&v[i]), "");
-		ret = prog_vi(&v[i], &w.nic, VIA_RELIABLE_DELIVERY, 0, 0);
-		sim_expect(!ret, "again: %d", ret);
+		sim_ok(prog_vi_destroy(&v[i]));
+		sim_ok(prog_vi(&v[i], &w.nic, VIA_RELIABLE_DELIVERY, 0, 0));
 	}
 }
 
@@ -165,26 +160,18 @@ static void user(void *arg)
 
 static void run(void)
 {
-	struct sim_nic *a, *b;
-
-	memset(&w, 0, sizeof(w));
 	w.what = sim_dice(NWHAT);
-	sim_config.max_time = sim_clock + 60 * SEC;
 	sim_limit(limits[w.what], LIMIT);
-	a = sim_nic_up("a", 1);
-	b = sim_nic_up("b", 2);
-	w.proc = sim_proc_new("user", 1000);
-	sim_thread(w.proc, "user", user, NULL);
+	hosts_up(2);
+	w.proc = host_run(0, "user", user, NULL);
 	while (!sim_proc_ended(w.proc)) {
 		msleep(1);
 		if (READ_ONCE(w.breaking) && !sim_proc_ended(w.proc))
 			sim_signal(w.proc);
 	}
-	sim_proc_wait(w.proc);
-	sim_nic_down(a);
-	sim_nic_down(b);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "user-limits", .run = run, .runs = 200,
-	     .max_vi = 8,
+SIM_SCENARIO(.name = "user-limits", .run = run, .runs = 200, .max_vi = 8,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "a user has what its limits say at once, and no more")

@@ -24,7 +24,6 @@ static struct user_namespace inner = {
 static struct user {
 	u32 uid;
 	struct user_namespace *ns;
-	struct sim_proc *proc;
 	struct prog_nic nic;
 	char *mem;
 	u32 handle[REGIONS], pages[REGIONS];
@@ -69,8 +68,7 @@ static void turn(struct user *u)
 	int ret;
 
 	if (u->pages[k]) {
-		ret = prog_deregister(&u->nic, u->mem, u->handle[k]);
-		sim_expect(!ret, "(%d)", ret);
+		sim_ok(prog_deregister(&u->nic, u->mem, u->handle[k]));
 		u->pages[k] = 0;
 		return;
 	}
@@ -90,7 +88,7 @@ static void user(void *arg)
 	struct user *u = arg;
 	u32 k;
 
-	sim_expect(!prog_open(&u->nic, "via_lo", 0), "");
+	sim_ok(prog_open(&u->nic, "via_lo", 0));
 	u->mem = sim_memory(3 * PAGE_SIZE);
 	while (w.turns < TURNS) {
 		if (w.turn == u - users) {
@@ -108,20 +106,17 @@ static void user(void *arg)
 
 static void pay(void)
 {
+	struct sim_proc *p;
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	sim_limit("pages", QUOTA);
 	for (i = 0; i < USERS; i++) {
 		memset(users[i].pages, 0, sizeof(users[i].pages));
-		users[i].proc = sim_proc_new("user", users[i].uid);
+		p = host_run_as(0, users[i].uid, "user", user, &users[i]);
 		if (users[i].ns != &init_user_ns)
-			sim_proc_in(users[i].proc, users[i].ns);
-		sim_thread(users[i].proc, "user", user, &users[i]);
+			sim_proc_in(p, users[i].ns);
 	}
-	for (i = 0; i < USERS; i++)
-		sim_proc_wait(users[i].proc);
+	hosts_down();
 }
 
 /* A small machine, and no word of the administrator's. */
@@ -132,10 +127,9 @@ static void half(void *arg)
 	char *p;
 	int ret;
 
-	sim_expect(!prog_open(&n, "via_lo", 0), "");
+	sim_ok(prog_open(&n, "via_lo", 0));
 	p = sim_memory(most * PAGE_SIZE);
-	ret = prog_register(&n, p, most * PAGE_SIZE, 0, &h);
-	sim_expect(!ret, "half of the machine: %d", ret);
+	sim_ok(prog_register(&n, p, most * PAGE_SIZE, 0, &h));
 	ret = prog_register(&n, p, 1, 0, &h);
 	sim_expect(ret == VIA_R_ERROR_RESOURCE, "more than half of it: %d",
 		   ret);
@@ -144,13 +138,10 @@ static void half(void *arg)
 
 static void halves(void)
 {
-	struct sim_proc *p;
-
 	sim_ram = 2 + sim_dice(300);
-	sim_expect(!sim_load(), "");
-	p = sim_proc_new("half", 1000);
-	sim_thread(p, "half", half, NULL);
-	sim_proc_wait(p);
+	sim_ok(sim_load());
+	host_run(0, "half", half, NULL);
+	programs_wait();
 	sim_unload();
 }
 
@@ -186,10 +177,8 @@ static void charged(void *arg)
 	struct prog_nic n;
 	u32 i;
 
-	sim_expect(!prog_open(&n, "via_lo", 4 * PAGE_SIZE), "");
-	for (i = 0; i < VIS; i++)
-		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
+	sim_ok(prog_open(&n, "via_lo", 4 * PAGE_SIZE));
+	prog_vis(v, VIS, &n, VIA_RELIABLE_DELIVERY);
 	charged = sim_charged;
 	uncharged = sim_uncharged;
 	for (i = 0; i < VIS; i++)
@@ -206,17 +195,15 @@ static void charged(void *arg)
 
 static void memory_charged(void)
 {
-	struct sim_proc *p = sim_proc_new("charged", 1000);
-
-	sim_thread(p, "charged", charged, NULL);
-	sim_proc_wait(p);
+	host_run(0, "charged", charged, NULL);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "users", .run = pay, .runs = 200, .max_vi = 4,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "owners of user namespaces pay for their subordinates")
-SIM_SCENARIO(.name = "users-default", .run = halves, .runs = 20,
-	     .max_vi = 4, .unloaded = true,
+SIM_SCENARIO(.name = "users-default", .run = halves, .runs = 20, .max_vi = 4,
+	     .unloaded = true,
 	     .what = "a user may pin half of the machine's pages")
-SIM_SCENARIO(.name = "users-memory", .run = memory_charged,
-	     .runs = 20, .max_vi = 16,
-	     .what = "the kernel's memory is charged to its user")
+SIM_SCENARIO(.name = "users-memory", .run = memory_charged, .runs = 20,
+	     .max_vi = 16, .what = "the kernel's memory is charged to its user")

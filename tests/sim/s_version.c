@@ -41,8 +41,7 @@ static void asks(void *arg)
 	u64 from;
 	int ret;
 
-	sim_expect(!prog_open(&n, "via_a", 4096) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(&n, &v, "via_a", 4096, VIA_RELIABLE_DELIVERY);
 	from = sim_now();
 	ret = sim_dice(2) ? prog_request(&v, r.mac, "other", 5 * SEC) :
 			    prog_p2p(&v, r.mac, "other", 5 * SEC);
@@ -85,19 +84,16 @@ static u32 thrown(u32 n, u8 version, u8 type, u32 len)
 
 static void versions(void)
 {
-	struct sim_nic *nic = sim_nic_up("a", 1);
-	struct sim_proc *p;
 	u32 n;
 
-	sim_config.max_time = sim_clock + 60 * SEC;
-	raw_begin(&r, nic, 1 + sim_dice(2));
+	hosts_up(1);
+	raw_begin(&r, host_nic(0), 1 + sim_dice(2));
 	/* Of two peers the one with the higher address answers. */
 	if (sim_dice(2))
 		r.mac[0] = 0xfe;
 	r.answer = answer;
-	p = sim_proc_new("asks", 1000);
-	sim_thread(p, "asks", asks, NULL);
-	sim_proc_wait(p);
+	host_run(0, "asks", asks, NULL);
+	programs_wait();
 	r.answer = NULL;
 	raw_forget(&r);
 
@@ -110,8 +106,9 @@ static void versions(void)
 	sim_expect(n && n <= ANSWERS + 1, "%u of %u frames are answered", n,
 		   FRAMES);
 	raw_end(&r);
-	sim_nic_down(nic);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "versions", .run = versions, .runs = 100,
-	     .max_vi = 4, .what = "hosts of different versions of the wire")
+SIM_SCENARIO(.name = "versions", .run = versions, .runs = 100, .max_vi = 4,
+	     .seconds = 60,
+	     .what = "hosts of different versions of the wire")

@@ -95,19 +95,16 @@ static void owner(void *arg)
 {
 	struct prog_vi v;
 	uintptr_t i;
-	int ret;
 
-	sim_expect(!prog_open(&w.nic, "via_lo", 0), "");
+	sim_ok(prog_open(&w.nic, "via_lo", 0));
 	for (i = 0; i < CALLERS; i++)
-		sim_thread(arg, "caller", caller, (void *)i);
+		sim_thread(current->proc, "caller", caller, (void *)i);
 	for (i = 0; i < TURNS; i++) {
-		ret = prog_vi(&v, &w.nic, VIA_RELIABLE_DELIVERY, 0, 0);
-		sim_expect(!ret, "(%d)", ret);
+		sim_ok(prog_vi(&v, &w.nic, VIA_RELIABLE_DELIVERY, 0, 0));
 		w.id = v.id;
 		w.there = true;
 		sim_sleep(sim_dice(3000));
-		ret = prog_vi_destroy(&v);
-		sim_expect(!ret, "(%d)", ret);
+		sim_ok(prog_vi_destroy(&v));
 		w.there = false;
 	}
 	w.over = true;
@@ -115,19 +112,17 @@ static void owner(void *arg)
 
 static void vi_gone(void)
 {
-	struct sim_proc *p = sim_proc_new("owner", 0);
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
 	for (i = 0; i < CALLERS; i++)
 		w.call[i] = sim_dice(NCALLS);
 	/* More often what looks at shared memory and takes no lock. */
 	if (sim_dice(2))
 		w.call[0] = WAIT_TRAP;
-	sim_thread(p, "owner", owner, p);
-	sim_proc_wait(p);
+	host_run_as(0, 0, "owner", owner, NULL);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "vi-gone", .run = vi_gone, .runs = 500,
-	     .max_vi = 8, .what = "a VI goes beside each kind of call into it")
+SIM_SCENARIO(.name = "vi-gone", .run = vi_gone, .runs = 500, .max_vi = 8,
+	     .seconds = 60, SIM_STATE(w),
+	     .what = "a VI goes beside each kind of call into it")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Two programs that know of nothing but VIPL, several threads each. */
 #include "vipl/posix.h"
+#include "hosts.h"
 #include "kernel/model.h"
 #include "vipl/programs.h"
 
@@ -9,13 +10,12 @@
 
 static u32 posters;
 
-static void both(const char *server, const char *client, const u8 *host,
-		 u32 level)
+static void both(u32 level)
 {
 	bool may_fail = sim_config.fail_alloc;
 	unsigned int closed = 0;
 	struct talk s = {
-		.device = server, .host = host, .level = level,
+		.device = host_node(1), .host = host_mac(1), .level = level,
 		.messages = MESSAGES, .posters = posters,
 		.lanes = posters ? 1 : 1 + sim_dice(LANES),
 		.abrupt = !posters && !sim_dice(3), .may_fail = may_fail,
@@ -24,7 +24,7 @@ static void both(const char *server, const char *client, const u8 *host,
 	struct talk c = s;
 	struct sim_proc *p[2];
 
-	c.device = client;
+	c.device = host_node(0);
 	c.client = true;
 	c.abrupt = !posters && !sim_dice(3);
 	px_begin();
@@ -43,33 +43,9 @@ static void both(const char *server, const char *client, const u8 *host,
 
 static void wire(u32 level)
 {
-	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
-
-	if (a && b)
-		both("via_b", "via_a", sim_nic_mac(b), level);
-	if (a)
-		sim_nic_down(a);
-	if (b)
-		sim_nic_down(b);
-}
-
-static void lo(void)
-{
-	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
-
-	both("via_lo", "via_lo", own, VIA_RELIABLE_DELIVERY);
-}
-
-static void rd(void)
-{
-	posters = 0;
-	wire(VIA_RELIABLE_DELIVERY);
-}
-
-static void loopback(void)
-{
-	posters = 0;
-	lo();
+	if (hosts_up(2))
+		both(level);
+	hosts_down();
 }
 
 static void post(void)
@@ -77,29 +53,22 @@ static void post(void)
 	posters = 2 + sim_dice(2);
 	/* On a wire what is acknowledged makes up for a doorbell. */
 	if (sim_dice(4))
-		lo();
+		both(VIA_RELIABLE_DELIVERY);
 	else
 		wire(VIA_RELIABLE_DELIVERY);
 	posters = 0;
 }
 
-static void rr(void)
-{
-	wire(VIA_RELIABLE_RECEPTION);
-}
-
-static void ud(void)
-{
-	wire(VIA_UNRELIABLE);
-}
-
-SIM_SCENARIO(.name = "vipl-lo", .run = loopback, .runs = 50,
+SIM_SCENARIO(.name = "vipl-lo", .run_as = both, .as = VIA_RELIABLE_DELIVERY,
+	     .runs = 50,
 	     .what = "libvipl: threads, CQs, handlers on the loopback")
-SIM_SCENARIO(.name = "vipl-rd", .run = rd, .runs = 50,
+SIM_SCENARIO(.name = "vipl-rd", .run_as = wire, .as = VIA_RELIABLE_DELIVERY,
+	     .runs = 50,
 	     .what = "libvipl: the same over a wire, Reliable Delivery")
-SIM_SCENARIO(.name = "vipl-rr", .run = rr, .runs = 50,
+SIM_SCENARIO(.name = "vipl-rr", .run_as = wire, .as = VIA_RELIABLE_RECEPTION,
+	     .runs = 50,
 	     .what = "libvipl: the same over a wire, Reliable Reception")
-SIM_SCENARIO(.name = "vipl-ud", .run = ud, .runs = 50,
-	     .what = "libvipl: the same over a wire, Unreliable")
+SIM_SCENARIO(.name = "vipl-ud", .run_as = wire, .as = VIA_UNRELIABLE,
+	     .runs = 50, .what = "libvipl: the same over a wire, Unreliable")
 SIM_SCENARIO(.name = "vipl-post", .run = post, .runs = 200,
 	     .what = "libvipl: threads that post sends to one VI")

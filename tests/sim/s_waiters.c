@@ -12,7 +12,6 @@
 #define CLIENTS	3
 
 static struct {
-	const char *node;
 	struct sim_proc *server;
 	struct prog_nic n;		/* the server's */
 	struct prog_vi vi[2];		/* one fits no client */
@@ -134,9 +133,9 @@ static void server(void *arg)
 {
 	u32 i, n = 1 + sim_dice(2);
 
-	sim_expect(!prog_open(&w.n, w.node, 4096) &&
-		   !prog_vi(&w.vi[0], &w.n, VIA_UNRELIABLE, 0, 0) &&
-		   !prog_vi(&w.vi[1], &w.n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	sim_ok(prog_open(&w.n, host_node(0), 4096));
+	sim_ok(prog_vi(&w.vi[0], &w.n, VIA_UNRELIABLE, 0, 0));
+	sim_ok(prog_vi(&w.vi[1], &w.n, VIA_RELIABLE_DELIVERY, 0, 0));
 	for (i = 0; i < n; i++) {
 		w.waiters++;
 		sim_thread(w.server, "waiter", waiter, NULL);
@@ -153,8 +152,7 @@ static void server(void *arg)
 		else
 			prog_close(&w.n);
 	}
-	while (READ_ONCE(w.waiters))
-		sim_sleep(10000);
+	sim_await(!READ_ONCE(w.waiters), 10000);
 	if (sim_dice(2))
 		prog_close(&w.n);
 }
@@ -167,9 +165,8 @@ static int ask(struct prog_vi *v, u64 limit)
 	int ret;
 
 	do {
-		ret = prog_request_start(v, v->nic->hello.addr, "waiters",
-					 limit, false);
-		sim_expect(!ret, "(%d)", ret);
+		sim_ok(prog_request_start(v, v->nic->hello.addr, "waiters",
+					  limit, false));
 		if (!sim_dice(3))
 			sim_sleep(sim_dice(20000));
 		/* It goes before there is a verdict. */
@@ -189,8 +186,7 @@ static void client(void *arg)
 	struct prog_vi v;
 	int ret;
 
-	sim_expect(!prog_open(&n, w.node, 4096) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(&n, &v, host_node(0), 4096, VIA_RELIABLE_DELIVERY);
 	from = sim_now();
 	ret = ask(&v, limit);
 	sim_expect(!ret || ret == VIA_R_NOT_DONE || ret == VIA_R_TIMEOUT ||
@@ -206,26 +202,16 @@ static void client(void *arg)
 
 static void waiters(void)
 {
-	struct sim_nic *nic = NULL;
 	u32 i;
 
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 30 * SEC;
-	w.node = "via_lo";
-	if (!sim_dice(4)) {
-		nic = sim_nic_up("a", 1);
-		w.node = "via_a";
-	}
+	hosts_up(sim_dice(4) ? 0 : 1);
 	w.clients = 1 + sim_dice(CLIENTS);
-	w.server = sim_proc_new("server", 1000);
-	sim_thread(w.server, "server", server, NULL);
-	while (!READ_ONCE(w.ready))
-		sim_pause(10000);
+	w.server = host_run(0, "server", server, NULL);
+	sim_await(READ_ONCE(w.ready), 10000);
 	for (i = 0; i < w.clients; i++) {
 		/* None outlives its server for long, unless it is rejected. */
 		w.limit[i] = sim_dice(2) ? 1 + sim_dice(10 * MS) : 600 * SEC;
-		w.client[i] = sim_proc_new("client", 1001);
-		sim_thread(w.client[i], "client", client, &w.limit[i]);
+		w.client[i] = host_run(1, "client", client, &w.limit[i]);
 	}
 	while (sim_dice(4)) {
 		sim_pause(sim_dice(30000));
@@ -234,13 +220,11 @@ static void waiters(void)
 		if (!sim_proc_ended(w.server))
 			sim_signal(w.server);
 	}
-	sim_proc_wait(w.server);
-	for (i = 0; i < w.clients; i++)
-		sim_proc_wait(w.client[i]);
-	if (nic)
-		sim_nic_down(nic);
+	/* It looks at its clients. */
+	program_wait(w.server);
+	hosts_down();
 }
 
-SIM_SCENARIO(.name = "waiters", .run = waiters, .runs = 1000,
-	     .max_vi = 8,
+SIM_SCENARIO(.name = "waiters", .run = waiters, .runs = 1000, .max_vi = 8,
+	     .seconds = 30, SIM_STATE(w),
 	     .what = "requests, servers that are interrupted, answer and end")

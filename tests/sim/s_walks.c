@@ -21,17 +21,10 @@ static struct {
 /* A waiter that a signal leaves behind; with one name, or one of its own. */
 static void leave_waiter(u32 i, bool same)
 {
-	struct via_conn_wait a = { .timeout = 100 * SEC };
 	char disc[16];
-	int ret;
 
 	scnprintf(disc, sizeof(disc), same ? "waiter" : "waiter%u", i);
-	prog_addr(&a.local, NULL, disc);
-	current->pending = true;
-	ret = sim_ioctl(w.n.file, VIA_IOC_CONN_WAIT, &a);
-	sim_expect(ret == -EINTR && a.waiter, "(%d)", ret);
-	current->pending = false;
-	w.left[i] = a.waiter;
+	w.left[i] = prog_leave_waiter(&w.n, disc);
 }
 
 /* Steps of a request that no waiter is there for. */
@@ -65,8 +58,7 @@ static void waits(void *arg)
 	u64 few, many;
 	u32 i;
 
-	sim_expect(!prog_open(&w.n, "via_lo", 4096) &&
-		   !prog_vi(&v, &w.n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_open_vi(&w.n, &v, "via_lo", 4096, VIA_RELIABLE_DELIVERY);
 	nic = ((struct via_file *)w.n.file->private_data)->nic;
 	leave_waiter(0, same);
 	unmatched(&v);
@@ -80,8 +72,8 @@ static void waits(void *arg)
 	many = told(nic, w.left[MANY - 1]);
 	sim_expect(many < few + SPARE, "told: %llu steps, %llu", few, many);
 	/* Those of one name are matched in the order of the calls. */
-	sim_expect(!prog_request_start(&v, w.n.hello.addr, same ? "waiter" :
-				       "waiter0", SEC, false), "");
+	sim_ok(prog_request_start(&v, w.n.hello.addr, same ? "waiter" :
+				  "waiter0", SEC, false));
 	a.waiter = w.left[0];
 	sim_expect(!sim_ioctl(w.n.file, VIA_IOC_CONN_WAIT, &a) &&
 		   !prog_reject(&w.n, a.conn) &&
@@ -91,12 +83,8 @@ static void waits(void *arg)
 
 static void run(void (*fn)(void *arg), void *arg)
 {
-	struct sim_proc *p = sim_proc_new("program", 1000);
-
-	memset(&w, 0, sizeof(w));
-	sim_config.max_time = sim_clock + 60 * SEC;
-	sim_thread(p, "program", fn, arg);
-	sim_proc_wait(p);
+	host_run(0, "program", fn, arg);
+	hosts_down();
 }
 
 static void walks(void)
@@ -105,6 +93,7 @@ static void walks(void)
 }
 
 SIM_SCENARIO(.name = "walks", .run = walks, .runs = 10, .max_vi = 8,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "a request finds its waiter past 900 others")
 
 /*
@@ -160,6 +149,7 @@ static void handles(void)
 }
 
 SIM_SCENARIO(.name = "handles", .run = handles, .runs = 10, .max_vi = 8,
+	     .seconds = 60, SIM_STATE(w),
 	     .what = "a dump goes on from a handle past 60 others")
 
 /*
@@ -217,8 +207,7 @@ SIM_SCENARIO(.name = "spreads", .run = spreads, .runs = 20,
 static void shuts(void)
 {
 	static const u8 host[] = { 0x52, 0x54, 0, 0, 1, 9 };
-	struct sim_nic *sn = sim_nic_up("a", 1);
-	struct via_ether_nic *nic = sim_nic_ether(sn);
+	struct via_ether_nic *nic = sim_nic_ether(host_up(0));
 	u64 now = ktime_get_ns();
 	struct via_peer *peer;
 
@@ -232,7 +221,7 @@ static void shuts(void)
 	via_peer_put(peer);
 	rcu_read_unlock();
 	local_bh_enable();
-	sim_nic_down(sn);
+	hosts_down();
 }
 
 SIM_SCENARIO(.name = "shuts", .run = shuts, .runs = 10,
