@@ -95,8 +95,9 @@ def units():
                        UNIT_PACKAGES.get(name, []))
 
 
-# A macro of capitals: what C calls it, what users call it.
-SCENARIO = r'^[A-Z_]+\(\w+,\s*(?:\.name = )?"([a-z0-9-]+)"'
+# The first words in quotes of a macro of capitals; scenarios.py compares them with
+# what build/viasim has.
+SCENARIO = r'^[A-Z_]+\([^";]*"([a-z0-9-]+)"'
 
 
 def sims():
