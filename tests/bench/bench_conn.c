@@ -24,14 +24,10 @@ static int rounds = 200;
 static void *acceptor(void *arg)
 {
 	for (int i = 0; i < rounds; i++) {
-		struct conn_peer peer;
 		VIP_RETURN rc;
 
 		chan_post_recv(&p.ch[1]);
-		rc = conn_wait(&p.nic[1], DISC, 10000, &peer);
-
-		if (rc == VIP_SUCCESS)
-			rc = VipConnectAccept(peer.conn, p.ch[1].vi);
+		rc = conn_accept(&p.nic[1], DISC, p.ch[1].vi, 10000);
 		if (rc != VIP_SUCCESS)
 			die("accept: %s", vip_str(rc));
 		/* The client's disconnect ends it; only then is it ours. */

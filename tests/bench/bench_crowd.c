@@ -68,15 +68,12 @@ static void accept_all(const struct nic *nic, struct chan *ch, unsigned int vis,
 {
 	for (unsigned int i = 0; i < count; i++) {
 		struct chan *c = &ch[i % vis];
-		struct conn_peer peer;
 		VIP_RETURN rc;
 
 		if (i >= vis && chan_wait_lost(c))
 			die("connection %u stays up", i - vis);
 		chan_post_recv(c);
-		rc = conn_wait(nic, DISC, PATIENCE_MS, &peer);
-		if (rc == VIP_SUCCESS)
-			rc = VipConnectAccept(peer.conn, c->vi);
+		rc = conn_accept(nic, DISC, c->vi, PATIENCE_MS);
 		if (rc != VIP_SUCCESS)
 			die("accept: %s", vip_str(rc));
 	}

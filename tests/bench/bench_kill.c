@@ -67,11 +67,8 @@ static void accept_all(const struct nic *nic, const struct chan *ch,
 		       unsigned int vis)
 {
 	for (unsigned int i = 0; i < vis; i++) {
-		struct conn_peer peer;
-		VIP_RETURN rc = conn_wait(nic, DISC, PATIENCE_MS, &peer);
+		VIP_RETURN rc = conn_accept(nic, DISC, ch[i].vi, PATIENCE_MS);
 
-		if (rc == VIP_SUCCESS)
-			rc = VipConnectAccept(peer.conn, ch[i].vi);
 		if (rc != VIP_SUCCESS)
 			die("accept: %s", vip_str(rc));
 	}

@@ -66,15 +66,12 @@ static void name(char *disc, size_t room, const struct shm_run *r,
 static void connect_one(struct end *e, const struct shm_run *r, uint32_t i)
 {
 	union net_addr host;
-	struct conn_peer peer;
 	VIP_RETURN rc;
 	char disc[32];
 
 	name(disc, sizeof(disc), r, shm_server(r) ? i : (uint32_t)r->me);
 	if (shm_server(r)) {
-		rc = conn_wait(&e->nic, disc, PATIENCE_MS, &peer);
-		if (rc == VIP_SUCCESS)
-			rc = VipConnectAccept(peer.conn, e->ch[i].vi);
+		rc = conn_accept(&e->nic, disc, e->ch[i].vi, PATIENCE_MS);
 	} else {
 		net_addr_resolve(&host, &e->nic, "localhost");
 		rc = conn_request(&e->nic, e->ch[i].vi, &host, disc, "c", 1,

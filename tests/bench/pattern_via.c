@@ -67,15 +67,6 @@ static void via_open(struct set *s, struct where *here)
 	}
 }
 
-static VIP_RETURN accept_one(struct vis *v, int i, const char *disc)
-{
-	struct conn_peer peer;
-	VIP_RETURN rc = conn_wait(&v->nic, disc, PATIENCE_MS, &peer);
-
-	return rc == VIP_SUCCESS ? VipConnectAccept(peer.conn, v->ch[i].vi) :
-				   rc;
-}
-
 static void via_join(struct set *s, const struct where *there)
 {
 	struct vis *v = s->own;
@@ -91,7 +82,8 @@ static void via_join(struct set *s, const struct where *there)
 		net_addr_set(&host, there[i].addr, there[i].addr_len, "", 0);
 		rc = s->host ? conn_request(&v->nic, v->ch[i].vi, &host, disc,
 					    "", 0, PATIENCE_MS) :
-			       accept_one(v, i, disc);
+			       conn_accept(&v->nic, disc, v->ch[i].vi,
+					   PATIENCE_MS);
 		if (rc != VIP_SUCCESS)
 			die("connect on %s: %s", v->nic.dev, vip_str(rc));
 		v->to[i].addr = there[i].target;

@@ -68,6 +68,15 @@ VIP_RETURN conn_wait(const struct nic *nic, const char *disc,
 			      &peer->attr, &peer->conn);
 }
 
+VIP_RETURN conn_accept(const struct nic *nic, const char *disc,
+		       VIP_VI_HANDLE vi, uint32_t timeout_ms)
+{
+	struct conn_peer peer;
+	VIP_RETURN rc = conn_wait(nic, disc, timeout_ms, &peer);
+
+	return rc == VIP_SUCCESS ? VipConnectAccept(peer.conn, vi) : rc;
+}
+
 VIP_RETURN conn_request(const struct nic *nic, VIP_VI_HANDLE vi,
 			const union net_addr *host, const char *disc,
 			const void *tag, unsigned int tag_len,

@@ -43,6 +43,10 @@ void net_addr_resolve(union net_addr *n, const struct nic *nic,
 VIP_RETURN conn_wait(const struct nic *nic, const char *disc,
 		     uint32_t timeout_ms, struct conn_peer *peer);
 
+/* The same, and accept it with vi: the first return code that is no success. */
+VIP_RETURN conn_accept(const struct nic *nic, const char *disc,
+		       VIP_VI_HANDLE vi, uint32_t timeout_ms);
+
 /*
  * Connect vi to the text discriminator at host, whose tag is what the server
  * sees of us. While no server waits there yet, try again for some seconds.

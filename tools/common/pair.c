@@ -21,14 +21,11 @@ static void pair_disc(char *buf, size_t len)
 static void *acceptor(void *arg)
 {
 	struct pair *p = arg;
-	struct conn_peer peer;
 	char disc[32];
 	VIP_RETURN rc;
 
 	pair_disc(disc, sizeof(disc));
-	rc = conn_wait(&p->nic[1], disc, PATIENCE_MS, &peer);
-	if (rc == VIP_SUCCESS)
-		rc = VipConnectAccept(peer.conn, p->ch[1].vi);
+	rc = conn_accept(&p->nic[1], disc, p->ch[1].vi, PATIENCE_MS);
 	if (rc != VIP_SUCCESS)
 		die("accept on %s: %s", p->nic[1].dev, vip_str(rc));
 	return NULL;

@@ -22,15 +22,6 @@ VIP_RETURN vi_make(const struct nic *n, VIP_ULONG bytes, VIP_CQ_HANDLE cq,
 	return VipCreateVi(n->h, &a, NULL, cq, vi);
 }
 
-VIP_RETURN vi_accept(const struct nic *n, VIP_VI_HANDLE vi, const char *disc,
-		     uint32_t ms)
-{
-	struct conn_peer peer;
-	VIP_RETURN rc = conn_wait(n, disc, ms, &peer);
-
-	return rc == VIP_SUCCESS ? VipConnectAccept(peer.conn, vi) : rc;
-}
-
 void peer_address(union net_addr *a, const struct nic *n)
 {
 	if (args.host)

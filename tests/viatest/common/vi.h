@@ -10,9 +10,6 @@ VIP_RETURN nic_try(struct nic *n, const char *device);
 /* With Reliable Delivery, and @cq for its receives or NULL. */
 VIP_RETURN vi_make(const struct nic *n, VIP_ULONG bytes, VIP_CQ_HANDLE cq,
 		   VIP_VI_HANDLE *vi);
-/* Waits for a request to the text @disc, and accepts it. */
-VIP_RETURN vi_accept(const struct nic *n, VIP_VI_HANDLE vi, const char *disc,
-		     uint32_t ms);
 /* Where args.host is; the NIC's own address without one. */
 void peer_address(union net_addr *a, const struct nic *n);
 

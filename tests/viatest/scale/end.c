@@ -86,7 +86,7 @@ static void *accepting(void *arg)
 {
 	struct joined *j = arg;
 
-	j->rc = vi_accept(j->to->nic, j->to->vi, j->disc, j->ms);
+	j->rc = conn_accept(j->to->nic, j->disc, j->to->vi, j->ms);
 	return NULL;
 }
 

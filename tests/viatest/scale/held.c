@@ -19,7 +19,7 @@ int run_held(void)
 
 	nic_open(&nic, args.device);
 	end_begin(&e, &nic, false);
-	rc = vi_accept(&nic, e.vi, DISC "-held", 4 * args.limit);
+	rc = conn_accept(&nic, DISC "-held", e.vi, 4 * args.limit);
 	if (rc != VIP_SUCCESS)
 		die("accept: %s", vip_str(rc));
 	for (round = 0; round < args.count; round++) {

@@ -80,7 +80,7 @@ static void *called(void *arg)
 	    end_open(&e, &nic, false))
 		return arg;
 	snprintf(disc, sizeof(disc), DISC "-%u", my_id);
-	if (vi_accept(&nic, e.vi, disc, CONNECT_MS) == VIP_SUCCESS)
+	if (conn_accept(&nic, disc, e.vi, CONNECT_MS) == VIP_SUCCESS)
 		stream_pull(&e, my_id, ~0u);
 	return arg;
 }

@@ -141,8 +141,8 @@ static void *connecting(void *arg)
 			rc = conn_request(&all.nic, all.one[i].vi, &all.host,
 					  disc, "", 0, args.limit);
 		else
-			rc = vi_accept(&all.nic, all.one[i].vi, disc,
-				       4 * args.limit);
+			rc = conn_accept(&all.nic, disc, all.one[i].vi,
+					 4 * args.limit);
 		if (rc != VIP_SUCCESS)
 			die("VI %u does not connect: %s", i, vip_str(rc));
 		all.times[i] = now_ns() - start;
