@@ -7,27 +7,27 @@
     	drop_credit(p, c, c->mine{+ / 2+}); if (!p
 
 A name, a file, who sees it, and why a user would care.  A line that begins with a
-blank goes on with the one before.
+blank continues the one before.
 
 A line that begins with a tab is a piece of the file with the change marked as
 `git diff --word-diff` marks it: [-this goes-]{+this comes+}.  A blank stands for
 any white space, also for the end of a line; a line of which nothing is left goes.
-Where whole lines come, lines that begin with - and + are those of a patch:
+Whole lines may be a patch, with - and + before them:
 
     -	while (n--)
     +	n -= n > 1;
     +	while (n--)
 
-A mutant may have several changes.  Of each, what stands in the file already has to
-stand there exactly once: say more of what is around it until it does.
+A mutant may have several changes.  The old text of each must be in the file exactly
+once: give more of the text around it until it is.
 
 Behind the file: "lo" is viaconform on via_lo, "wire" viaconform between two nodes,
 "unit" a program of build/unit, "regress" viatest regress, "fault" viatest fault,
 "verbs" verbsconform on the verbs device of a NIC, "roce" on one without rdma_cm,
-"sim" only what has the agent and the class in its hands.  Then the groups (the unit
-program, the mode of viatest regress) that should see it, which is a guess where
-"guest" is not said: those make check-full plants, in a guest or below a unit test.
-In brackets what has to happen for it to show, of SIM, in any order.
+"sim" the simulator alone.  Then the groups (the unit program, the mode of viatest
+regress) that should find it, a guess for mutants without "guest": make check-full
+plants those with it, in a guest or below a unit test.  In brackets the conditions
+under which it shows: keys of SIM, in any order.
 
 "defect" is the defect of old that the mutant brings back, and where that is written.
 """

@@ -85,7 +85,7 @@ static void all_end(void)
 	sim_log("%u reads, the longest call %llu us", w.reads, (u64)w.longest / 1000);
 }
 
-/* A thread that nobody wakes looks again after 20 ms, TURN_MS of dsm/run.c. */
+/* A lost wake-up delays a call by 20 ms, TURN_MS of dsm/run.c. */
 static void programs(void)
 {
 	all_end();

@@ -42,7 +42,7 @@ static inline int unit_run(const char *suite, const struct unit_test *tests,
 	return bad;
 }
 
-/* A line of what is tested, where it has a function for messages. */
+/* The function for messages of the tested code: prints a line. */
 static inline void unit_say(const char *fmt, ...)
 {
 	va_list ap;
@@ -53,7 +53,7 @@ static inline void unit_say(const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
-/* What @call gives while @field is @value; then it is what it was. */
+/* The result of @call while @field is @value; @field is set back. */
 #define WITH(field, value, call, want) do {				\
 		__typeof__(field) was_ = (field);			\
 									\

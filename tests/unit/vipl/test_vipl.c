@@ -553,7 +553,7 @@ static void error_handlers(void)
 	close(pipe_fd[1]);
 }
 
-/* What is written to standard error comes here. */
+/* A pipe in place of standard error. */
 static int said_fd, stderr_fd;
 
 static void listen_begin(void)

@@ -12,7 +12,7 @@ AuthorizedKeysFile /root/.ssh/lab_key.pub
 UsePAM no
 StrictModes no
 """
-# Who has no passwd line for it; sshd's separated process runs as that user.
+# The user of sshd's process without privileges, where /etc/passwd lacks it.
 USER = "sshd:x:74:65534::/run/sshd:/usr/sbin/nologin"
 
 
