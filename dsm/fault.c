@@ -16,23 +16,16 @@
 
 #define STACK_LEAST	65536u	/* of a thread that serves the NIC */
 
-struct access {
-	uint32_t page;
-	bool write;
-};
-
 static struct sigaction before_segv, before_bus;
 
 static bool try_page(struct node *n, void *argument)
 {
-	const struct access *a = argument;
-
-	return page_fault(n, a->page, a->write);
+	return page_access(n, argument);
 }
 
 void fault_page(uint32_t page, bool write, bool may_serve)
 {
-	struct access a = { .page = page, .write = write };
+	struct page_access a = { .page = page, .write = write };
 	uint64_t start = run_now();
 
 	atomic_fetch_add(write ? &this_node.write_faults : &this_node.read_faults, 1);

@@ -125,6 +125,17 @@ bool page_fault(struct node *n, uint32_t page, bool write)
 	return set_view(n, page, PAGE_DIRTY, VIEW_WRITE);
 }
 
+/* The view of a page that came meanwhile is open. */
+bool page_access(struct node *n, struct page_access *a)
+{
+	enum page_state state = n->pages.state[a->page];
+
+	if (a->waited && (state == PAGE_DIRTY || (state == PAGE_CLEAN && !a->write)))
+		return true;
+	a->waited = true;
+	return page_fault(n, a->page, a->write);
+}
+
 /* (4): the flag before the bytes. */
 bool page_asked(struct node *n, const struct dsm_msg *asked)
 {

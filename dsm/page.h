@@ -16,6 +16,14 @@ void page_assign(struct node *n, uint32_t first, uint32_t count,
 /* An access that the view refused. True: it can be tried again. */
 bool page_fault(struct node *n, uint32_t page, bool write);
 
+/* The same, called until it is true, with one access that has not waited. */
+struct page_access {
+	uint32_t page;
+	bool write, waited;
+};
+
+bool page_access(struct node *n, struct page_access *a);
+
 /* A page was asked for, came, was read by the network. */
 bool page_asked(struct node *n, const struct dsm_msg *m);
 bool page_received(struct node *n, const struct dsm_msg *m);

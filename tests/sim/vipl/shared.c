@@ -82,16 +82,14 @@ void fault_remove(void)
 
 static bool try_page(struct node *n, void *argument)
 {
-	const uint32_t *ask = argument;
-
-	return page_fault(n, ask[0], ask[1]);
+	return page_access(n, argument);
 }
 
 void fault_page(uint32_t page, bool write, bool may_serve)
 {
-	uint32_t ask[2] = { page, write };
+	struct page_access a = { .page = page, .write = write };
 
-	run_until(try_page, ask, may_serve);
+	run_until(try_page, &a, may_serve);
 }
 
 /* The program */
