@@ -55,6 +55,17 @@ static void hosts(struct net_place *place, unsigned int size)
 		    "VIADSM_HOSTS has %u hosts for %u nodes", i, size);
 }
 
+/* Hosts are told apart by the names that they have in the list. */
+static unsigned int nodes_here(const struct run_config *c)
+{
+	const char *const *host = c->place.host;
+	unsigned int here = 0;
+
+	for (unsigned int i = 0; i < c->size; i++)
+		here += !c->place.list || !strcmp(host[i], host[c->me]);
+	return here;
+}
+
 /* A program that a node starts is not that node. */
 static void forget(const struct run_config *c)
 {
@@ -93,5 +104,6 @@ void boot_read(struct run_config *c)
 		die("Start the program by viadsm.", "VIADSM_JOB is too long");
 	strcpy(c->place.job, job ? job : "");
 	hosts(&c->place, c->size);
+	c->here = nodes_here(c);
 	forget(c);
 }

@@ -373,25 +373,27 @@ static void free_tables(void)
 
 /* Polling pays where each thread has a CPU of its own: one thread of a node polls
  * at a time, and the server too, where there are CPUs for it. Where nodes share
- * CPUs, it costs more that the server gives way than that it wakes another one.
+ * CPUs, or a node has one for its server and its threads, it costs more that the
+ * server gives way than that it wakes another one.
  */
 static void choose_spin(void)
 {
 	cpu_set_t set;
 	int cpus = sched_getaffinity(0, sizeof(set), &set) ? 1 :
-		   CPU_COUNT(&set), size = this_node.config.size;
-	unsigned int spin = cpus > size ? SPIN : SPIN / 40;
+		   CPU_COUNT(&set), here = this_node.config.here;
+	unsigned int spin = cpus > here ? SPIN : SPIN / 40;
+	bool shared = this_node.config.size > 1;
 
-	this_node.threads_serve = size > 1 && cpus >= size;
+	this_node.threads_serve = shared && cpus > 1 && cpus >= here;
 	if (this_node.config.spin >= 0) {
 		spin = this_node.config.spin;
-		this_node.threads_serve = size > 1;
+		this_node.threads_serve = shared;
 	} else if (this_node.threads_serve) {
 		this_node.poll.learns = true;
 		this_node.poll.ns = POLL_LEAST_NS;
 	}
 	this_node.poll.times = spin;
-	this_node.serve_poll.times = cpus >= 2 * size ? spin : 0;
+	this_node.serve_poll.times = cpus >= 2 * here ? spin : 0;
 }
 
 static void start_server(void)

@@ -19,6 +19,7 @@
 /* What the environment says, see boot.c. */
 struct run_config {
 	unsigned int me, size;
+	unsigned int here;	/* nodes on this one's host, with it */
 	size_t memory;
 	enum view_method method;
 	int by_read;		/* -1: whichever suits the NIC */

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "few.h"
 #include "rule.h"
 
 static sigjmp_buf back;
@@ -227,10 +228,16 @@ static void twice(void)
 	dsm_init();
 }
 
+/* Two hosts, by the names in the list, that have two nodes each. */
+static void hosts(void)
+{
+	CHECK(few_here && few_here() == 2);
+}
+
 static const struct rule all[] = {
 	{ "chained", chained, recover }, { "killed", killed, NULL },
 	{ "ignored", ignored, ignore }, { "forgotten", forgotten, NULL },
-	{ "narrow", narrow, NULL }, { "storm", storm, NULL }, { "exits", exits, NULL },
+	{ "hosts", hosts, NULL }, { "narrow", narrow, NULL }, { "storm", storm, NULL }, { "exits", exits, NULL },
 	{ "order", order, NULL }, { "homes", homes, NULL },
 	{ "again", again, NULL }, { "another", another, NULL },
 	{ "both", both, NULL }, { "twice", twice, NULL },

@@ -40,6 +40,7 @@ void boot_read(struct run_config *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->size = SHARED_NODES;
+	c->here = SHARED_NODES;
 	c->me = mine->rank;
 	c->memory = SHARED_PAGES * DSM_PAGE;
 	c->by_read = mine->by_read;
