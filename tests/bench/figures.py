@@ -186,6 +186,7 @@ def objects_bars():
 
 def dsm_bars():
     """Half of the work, and some for sharing; ahead of sockets."""
+    yield Bar(6, shared.FAULT_BAR, bench="dsm", path="a fault/RDMA Read")
     for name in shared.PROGRAMS:
         yield Bar(6, 0.62, bench="dsm", path=f"{name}, {shared.VIA}/alone")
         yield Bar(6, 1, bench="dsm",

@@ -7,10 +7,14 @@ A node alone computes the result and computes it again to compare, so half of it
 instructions are the program's.  Node 0 of two compares, too.  Two runs with different
 numbers of rounds are compared, so that starting cancels out. Ticks of the guests' clocks
 do not: of ROUNDS rounds in turn the least counts.
+
+A fault of two machines is a time, beside an RDMA Read's in the same run of dsmbars,
+without the plugin.
 """
 
 import contextlib
 import os
+import re
 import subprocess
 
 import snapshot
@@ -24,6 +28,7 @@ SHELLS = "busybox nc -ll -p 5000 -e /bin/sh"
 # Of each program the arguments of a small and of a large run.
 PROGRAMS = {"sor": ("1024 2", "1024 22"), "lu": ("128", "512")}
 ROUNDS = 3
+FAULT_BAR = 1.3
 VIA, SOCKETS = "libviadsm", "page server"
 
 
@@ -48,8 +53,14 @@ class Pair:
         self.one.sh(f"{self.build}/tests/bench/{name}-pages {words}", 600)
 
     def over_via(self, name, words):
-        self.one.sh(f"{self.build}/tools/viadsm -n 2 -m 32 -d via_eth0 -H {HOSTS} "
-                    f"-a {RSH} {self.build}/dsm/{name} {words}", 600)
+        return self.one.sh(f"{self.build}/tools/viadsm -n 2 -m 32 -d via_eth0 -H {HOSTS} "
+                           f"-a {RSH} {self.build}/dsm/{name} {words}", 600)
+
+    def bars(self):
+        """A fault's time in RDMA Reads of the same run."""
+        said = self.over_via("dsmbars", f"0 {FAULT_BAR}").all
+        print("\n".join(f"#   {line}" for line in said.splitlines()), flush=True)
+        return float(re.search(r"^a fault: .*, ([0-9.]+) RDMA Reads", said, re.M)[1])
 
     def over_sockets(self, name, words):
         command = (f"PAGES_HOST=10.0.0.1 PAGES_NODE={{}} "
@@ -80,6 +91,16 @@ def shells(lab):
         for job in jobs:
             job.kill()
             job.wait()
+
+
+@contextlib.contextmanager
+def machines(args, qemu_args=()):
+    with Lab(nodes=2, nics=[NIC], kernel=args.kernel, boot_limit=300,
+             qemu_args=qemu_args) as lab:
+        pair = Pair(lab, args.build)
+        pair.setup()
+        with shells(lab):
+            yield pair
 
 
 def measure(pair, book, name, rounds):
@@ -117,14 +138,12 @@ def part_dsm(book, args):
     plugin = f"{build}/tests/bench/insns.so,pid={build}/insns.out"
     print(f"# two machines, {NIC}", flush=True)
     try:
-        with Lab(nodes=2, nics=[NIC], kernel=args.kernel, boot_limit=300,
-                 qemu_args=["-plugin", plugin]) as lab:
-            pair = Pair(lab, build)
-            pair.setup()
-            with shells(lab):
-                for name in PROGRAMS:
-                    measure(pair, book, name,
-                            1 if args.quick else ROUNDS)
+        with machines(args, ["-plugin", plugin]) as pair:
+            for name in PROGRAMS:
+                measure(pair, book, name, 1 if args.quick else ROUNDS)
+        with machines(args) as pair:
+            book.add(bench="dsm", path="a fault/RDMA Read", nic=NIC, level="-",
+                     wait="-", size=2, unit="ratio", value=pair.bars())
     except LabError as error:
         print(f"# FAILED dsm: {error}", flush=True)
         return [f"dsm: {error}"]

@@ -31,16 +31,20 @@ static struct {
 	unsigned int rank;
 	char *device;
 	char disc[64];
+	char *host;	/* node 1's */
 	unsigned long spin;
 } bare;
 
 void bare_note(void)
 {
 	const char *device = getenv("VIADSM_NIC"), *job = getenv("VIADSM_JOB");
-	const char *spin = getenv("VIADSM_SPIN");
+	const char *spin = getenv("VIADSM_SPIN"), *hosts = getenv("VIADSM_HOSTS");
+	const char *second = hosts ? strchr(hosts, ',') : NULL;
 
 	bare.device = strdup(device ? device : "shm:0");
 	snprintf(bare.disc, sizeof(bare.disc), "%s.b", job ? job : "");
+	bare.host = second ? strndup(second + 1, strcspn(second + 1, ",")) :
+		    strdup("localhost");
 	bare.spin = spin ? strtoul(spin, NULL, 10) : 0;
 }
 
@@ -128,7 +132,7 @@ void bare_open(unsigned int rank)
 	if (rank)
 		serve_one(&bare.node, bare.vi, bare.disc);
 	else
-		connect_to(&bare.node, bare.vi, "localhost", bare.disc);
+		connect_to(&bare.node, bare.vi, bare.host, bare.disc);
 	own = (struct place){ (uintptr_t)bare.memory->page, bare.handle };
 	memcpy(bare.memory->out, &own, sizeof(own));
 	bare_round();
