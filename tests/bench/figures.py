@@ -176,7 +176,7 @@ def objects_bars():
         yield Bar(6, 24 << 10, bench="memory", path="idle-vi", nic=nic)
         yield Bar(6, 1800 if nic == "lo" else 12500, bench="many", nic=nic,
                   path="VIs in turn")
-        yield Bar(6, 24000 if nic == "lo" else 63000, bench="object", nic=nic,
+        yield Bar(6, 22500 if nic == "lo" else 42000, bench="object", nic=nic,
                   path="killed")
         for kind, most in (("4 KiB", 247), ("transparent", 25),
                            ("hugetlb", 27)):
