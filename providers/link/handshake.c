@@ -558,8 +558,6 @@ static void on_time(struct link_peer *lp, uint64_t now)
 		end_peer(lp, -ETIMEDOUT);
 		return;
 	}
-	if (lp->again > now)
-		return;
 	lp->again = NEVER;
 	if (lp->state == SHAKE_YIELD)
 		try_again(lp, -ECONNRESET);
@@ -569,14 +567,24 @@ static void on_time(struct link_peer *lp, uint64_t now)
 		go_on(lp);
 }
 
+static struct link_peer *due(const struct link *l, uint64_t now)
+{
+	struct link_peer *lp = l->handshakes;
+
+	while (lp && link_least(lp->again, lp->deadline) > now)
+		lp = lp->next;
+	return lp;
+}
+
+/* From the first one each time: a callback may drop any of them. None is due
+ * when it has had its turn.
+ */
 void handshake_timers(struct link *l, uint64_t now)
 {
-	struct link_peer *lp, *next;
+	struct link_peer *lp;
 
-	for (lp = l->handshakes; lp; lp = next) {
-		next = lp->next;
+	while ((lp = due(l, now)))
 		on_time(lp, now);
-	}
 }
 
 uint64_t handshake_next(const struct link *l)

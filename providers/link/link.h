@@ -28,7 +28,7 @@
  * link_close, link_name, link_wait, link_wake and the functions of files. No
  * thread of its own: link_progress must be called when link_wait returns, and
  * now and then by threads that spin. Callbacks come from link_progress alone;
- * they may call anything here but link_progress and link_close, and answered
+ * they may call anything here but link_progress and link_close; hello, answered
  * and came do not drop the peer that they are about.
  */
 #include <stdint.h>

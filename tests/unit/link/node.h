@@ -12,6 +12,7 @@
 struct pair {
 	struct link_peer *lp;
 	struct pair *same;
+	struct pair *drops;	/* when it is down itself */
 	int up, down, err, woken, began, file_ok;
 };
 

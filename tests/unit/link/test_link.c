@@ -172,6 +172,30 @@ static void refused(void)
 	link_close(n[1].l);
 }
 
+/* The time of two handshakes is over; when one is told, it drops the other. */
+static void drops_another(void)
+{
+	static struct node n[2];
+	struct pair *p, *q;
+
+	begin(LINK_UNIX);
+	node_open(&n[0]);
+	node_open(&n[1]);
+	wait_at(&n[0], "x", 1);
+	p = node_handshake(&n[1], "x");
+	q = node_handshake(&n[1], "x");
+	p->lp->deadline = 0;
+	q->lp->deadline = 0;
+	p->drops = q;
+	q->drops = p;
+	run(&n[1], 1, 20);
+	CU_ASSERT(p->down + q->down == 1);
+	CU_ASSERT((p->down ? p : q)->err == -ETIMEDOUT);
+	CU_ASSERT(!p->lp && !q->lp);
+	link_close(n[0].l);
+	link_close(n[1].l);
+}
+
 /* A process with a link that waits for `disc`, until it is killed. */
 static pid_t spawn(const char *disc)
 {
@@ -458,6 +482,7 @@ UNIT_MAIN("link",
 	{ "a link shakes hands with itself", itself_both },
 	{ "both begin at once", at_once_both },
 	{ "a refusal", refused },
+	{ "one that is down drops another", drops_another },
 	{ "processes die, UNIX", processes_die_unix },
 	{ "processes die, TCP", processes_die_tcp },
 	{ "as many peers as there are files for", peers_bounded },

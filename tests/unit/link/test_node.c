@@ -89,6 +89,10 @@ static void on_down(void *nic, void *peer, int err)
 	p->down++;
 	p->err = err;
 	p->lp = NULL;
+	if (!p->drops)
+		return;
+	link_drop(p->drops->lp);
+	p->drops->lp = NULL;
 }
 
 static void on_woken(void *nic, void *peer)
