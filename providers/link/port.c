@@ -13,9 +13,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define PORT_RETRY_MS	500	/* another user has it */
 
@@ -116,15 +113,12 @@ int port_pass(struct link *l, struct conn *c, const struct frame *f)
 	return err ? pass_to(l, c, f, &any) : 0;
 }
 
-/* Wait until the socket can be read (written): 0 or -ETIMEDOUT. */
+/* 0, or a negative errno, -ETIMEDOUT when the time is over. */
 static int wait_for(int fd, short events, uint64_t end)
 {
-	struct pollfd p = { .fd = fd, .events = events };
-	uint64_t now = sock_now(), ns = now < end ? end - now : 0;
-	struct timespec t = { (time_t)(ns / 1000000000u),
-			      (long)(ns % 1000000000u) };
+	int n = sock_poll(fd, events, end);
 
-	return syscall(SYS_ppoll, &p, 1, &t, NULL, 0) > 0 ? 0 : -ETIMEDOUT;
+	return n > 0 ? 0 : n < 0 ? n : -ETIMEDOUT;
 }
 
 static int take_name(const struct frame *f, char *name)

@@ -97,22 +97,31 @@ int sock_error(int fd)
 	return -err;
 }
 
-static int has_events(int fd, short events)
+int sock_poll(int fd, short events, uint64_t end)
 {
 	struct pollfd p = { .fd = fd, .events = events };
-	struct timespec t = { 0, 0 };
+	struct timespec t;
+	uint64_t now, ns;
+	long n;
 
-	return syscall(SYS_ppoll, &p, 1, &t, NULL, 0) > 0;
+	do {
+		now = end ? sock_now() : 0;
+		ns = now < end ? end - now : 0;
+		t.tv_sec = (time_t)(ns / 1000000000u);
+		t.tv_nsec = (long)(ns % 1000000000u);
+		n = syscall(SYS_ppoll, &p, 1, &t, NULL, 0);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n > 0;
 }
 
 int sock_ended(int fd)
 {
-	return has_events(fd, POLLRDHUP);
+	return sock_poll(fd, POLLRDHUP, 0) > 0;
 }
 
 int sock_readable(int fd)
 {
-	return has_events(fd, POLLIN);
+	return sock_poll(fd, POLLIN, 0) > 0;
 }
 
 int sock_cred(int fd, uid_t *uid, pid_t *pid)

@@ -37,6 +37,11 @@ int sock_connect(int fd, const struct sock_addr *a);
 int sock_accept(int fd);
 /* The outcome of a connect that was in progress: 0 or a negative errno. */
 int sock_error(int fd);
+/*
+ * Wait for one of the events, whatever signals come, until `end` (ns, as
+ * sock_now(); 0: not at all). 1, 0: the time is over, or a negative errno.
+ */
+int sock_poll(int fd, short events, uint64_t end);
 /* Has the other end closed it? Is there something to read, or its end? */
 int sock_ended(int fd);
 int sock_readable(int fd);
