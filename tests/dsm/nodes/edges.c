@@ -237,7 +237,8 @@ static void hosts(void)
 static const struct rule all[] = {
 	{ "chained", chained, recover }, { "killed", killed, NULL },
 	{ "ignored", ignored, ignore }, { "forgotten", forgotten, NULL },
-	{ "hosts", hosts, NULL }, { "narrow", narrow, NULL }, { "storm", storm, NULL }, { "exits", exits, NULL },
+	{ "hosts", hosts, NULL },
+	{ "narrow", narrow, NULL }, { "storm", storm, NULL }, { "exits", exits, NULL },
 	{ "order", order, NULL }, { "homes", homes, NULL },
 	{ "again", again, NULL }, { "another", another, NULL },
 	{ "both", both, NULL }, { "twice", twice, NULL },
