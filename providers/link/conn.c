@@ -33,7 +33,7 @@ struct conn *conn_new(struct link *l, int fd, enum conn_kind kind, int stream,
 	}
 	if (!c || watch_conn(l, c, EPOLL_CTL_ADD)) {
 		free(c);
-		sock_close(fd);
+		link_file_close(fd);
 		return NULL;
 	}
 	c->next = l->conns;
@@ -60,7 +60,7 @@ void conn_known(struct link *l, struct conn *c, enum conn_kind kind)
 void conn_drop_files(struct conn *c)
 {
 	while (c->files)
-		sock_close(c->file[--c->files]);
+		link_file_close(c->file[--c->files]);
 }
 
 void conn_free(struct link *l, struct conn *c)
@@ -70,7 +70,7 @@ void conn_free(struct link *l, struct conn *c)
 	c->of = NULL;
 	/* Not by close alone: a child of fork() may have the file as well. */
 	epoll_ctl(l->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-	sock_close(c->fd);
+	link_file_close(c->fd);
 	if (c->next)
 		c->next->prev = c->prev;
 	*c->prev = c->next;
@@ -184,7 +184,7 @@ struct conn *conn_welcome(struct link *l, int fd, int stream)
 	struct conn *c;
 
 	if ((!stream && !name_is_own(l, fd)) || !room_for_stranger(l)) {
-		sock_close(fd);
+		link_file_close(fd);
 		return NULL;
 	}
 	c = conn_new(l, fd, CONN_STRANGER, stream, 0);

@@ -83,9 +83,15 @@ static void unlink_peer(struct link_peer *lp)
 	list_del(lp);
 	if (lp->pidfd >= 0) {
 		epoll_ctl(lp->l->epoll, EPOLL_CTL_DEL, lp->pidfd, NULL);
-		sock_close(lp->pidfd);
+		link_file_close(lp->pidfd);
 	}
 	set_conn(lp, NULL);
+}
+
+static void free_peer(struct link_peer *lp)
+{
+	unlink_peer(lp);
+	free(lp);
 }
 
 static void end_peer(struct link_peer *lp, int err)
@@ -95,17 +101,18 @@ static void end_peer(struct link_peer *lp, int err)
 	free(lp);
 }
 
+static struct link_peer *find_id(struct link_peer *lp, uint64_t id)
+{
+	while (lp && (lp->id != id || (id == lp->l->id && !lp->began)))
+		lp = lp->next;
+	return lp;
+}
+
 static struct link_peer *by_id(struct link *l, uint64_t id)
 {
-	struct link_peer *lp;
+	struct link_peer *lp = find_id(l->peers, id);
 
-	for (lp = l->peers; lp; lp = lp->next)
-		if (lp->id == id && (id != l->id || lp->began))
-			return lp;
-	for (lp = l->handshakes; lp; lp = lp->next)
-		if (lp->id == id && (id != l->id || lp->began))
-			return lp;
-	return NULL;
+	return lp ? lp : find_id(l->handshakes, id);
 }
 
 /* Without it, or a file for it, the socket's end has to do. */
@@ -307,8 +314,7 @@ static void take_answer(struct link *l, struct conn *c, const struct frame *f)
 		return;
 	}
 	if (known) {
-		unlink_peer(lp);
-		free(lp);
+		free_peer(lp);
 		l->conf.ops->same(l->conf.nic, peer, known->peer);
 		return;
 	}
@@ -386,6 +392,7 @@ static struct link_peer *find_greeted(struct link *l, struct conn *c,
 				      uint64_t id)
 {
 	struct link_peer *lp = id == l->id ? NULL : by_id(l, id);
+	int err = 0;
 
 	if (lp && lp->state == SHAKE_UP && sock_ended(lp->conn->fd)) {
 		/* The other link has let go of that pair, and begins anew. */
@@ -394,18 +401,14 @@ static struct link_peer *find_greeted(struct link *l, struct conn *c,
 	}
 	/* An attempt that is under way, or was overtaken by the pair. */
 	if (lp && (lp->state == SHAKE_UP ||
-		   (l->id < id && lp->state != SHAKE_YIELD))) {
-		refuse_conn(l, c, -EALREADY);
-		return NULL;
-	}
-	if (!lp && !limit_takes(l, c)) {
-		refuse_conn(l, c, -ENOBUFS);
-		return NULL;
-	}
-	if (!lp)
+		   (l->id < id && lp->state != SHAKE_YIELD)))
+		err = -EALREADY;
+	else if (!lp && !limit_takes(l, c))
+		err = -ENOBUFS;
+	else if (!lp)
 		lp = peer_new(l, NULL);
-	if (!lp) {
-		refuse_conn(l, c, -ENOMEM);
+	if (err || !lp) {
+		refuse_conn(l, c, err ? err : -ENOMEM);
 		return NULL;
 	}
 	lp->id = id;
@@ -623,8 +626,7 @@ struct link_peer *link_handshake(struct link *l, const struct sockaddr *host,
 	start_names(lp);
 	*err = ask(lp);
 	if (*err) {
-		unlink_peer(lp);
-		free(lp);
+		free_peer(lp);
 		return NULL;
 	}
 	link_set_timer(l);
@@ -637,8 +639,7 @@ void link_drop(struct link_peer *lp)
 
 	if (lp->state == SHAKE_UP)
 		conn_send(lp->conn, &f, NULL, 0);
-	unlink_peer(lp);
-	free(lp);
+	free_peer(lp);
 }
 
 void handshake_close(struct link *l)

@@ -13,7 +13,6 @@
 #define FILES_OF_PEER	4	/* of all that may be open, one in so many */
 #define PEERS_MIN	16
 #define PEERS_MAX	4096
-#define TELL_NS		60000000000u	/* one line of complaint in that time */
 
 /* Half of what there is room for remains for other hosts. */
 static uint32_t most_of_one(const struct link *l)
@@ -70,7 +69,6 @@ int limit_takes(struct link *l, const struct conn *c)
 {
 	const struct link_peer *lp;
 	uint32_t all = 0, from = 0;
-	uint64_t now;
 
 	if (l->conf.family != LINK_TCP)
 		return 1;
@@ -80,12 +78,9 @@ int limit_takes(struct link *l, const struct conn *c)
 	}
 	if (all < l->most && from < most_of_one(l))
 		return 1;
-	now = sock_now();
-	if (now < l->tell_again)
-		return 0;
-	l->tell_again = now + TELL_NS;
-	l->conf.msg(MSG_LINK_LIMIT, l->conf.provider, all, l->most, from,
-		    most_of_one(l));
+	if (link_may_tell(&l->tell_again))
+		l->conf.msg(MSG_LINK_LIMIT, l->conf.provider, all, l->most,
+			    from, most_of_one(l));
 	return 0;
 }
 

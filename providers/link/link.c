@@ -77,12 +77,12 @@ struct link *link_open(const struct link_conf *conf, int *err)
 void link_close(struct link *l)
 {
 	handshake_close(l);
-	name_close(l);
+	name_expire(l, NEVER);
 	while (l->conns)
 		conn_free(l, l->conns);
 	conn_reap(l);
-	sock_close(l->event);
-	sock_close(l->epoll);
+	link_file_close(l->event);
+	link_file_close(l->epoll);
 	free(l);
 }
 

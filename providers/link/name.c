@@ -151,7 +151,7 @@ int name_next(struct link *l, struct name_cursor *c)
 			return fd;
 		if (!err) {
 			c->foreign = 1;
-			sock_close(fd);
+			link_file_close(fd);
 			fd = -1;
 		} else if (err == -EAGAIN || err == -ENOBUFS ||
 			   err == -ENOMEM) {
@@ -162,7 +162,7 @@ int name_next(struct link *l, struct name_cursor *c)
 		}
 	}
 	if (fd >= 0)
-		sock_close(fd);
+		link_file_close(fd);
 	if (c->foreign && c->err == -ENOENT)
 		link_tell(l, MSG_LINK_FOREIGN, -EACCES);
 	return c->err;
@@ -192,7 +192,7 @@ static int listen_at(struct link *l, struct wait_entry *w)
 			err = sock_bind_listen(fd, &a);
 	} while (err == -EADDRINUSE && --c.left);
 	if (err) {
-		sock_close(fd);
+		link_file_close(fd);
 		return err;
 	}
 	w->at = c.at;
@@ -215,11 +215,6 @@ void name_expire(struct link *l, uint64_t now)
 		conn_free(l, w->listener);
 		free(w);
 	}
-}
-
-void name_close(struct link *l)
-{
-	name_expire(l, NEVER);
 }
 
 static int begin_waiting(struct link *l, const uint8_t *disc, uint32_t len)

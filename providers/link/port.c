@@ -30,7 +30,7 @@ void port_open(struct link *l)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
 		err = sock_bind_listen(fd, &a);
 		if (err)
-			sock_close(fd);
+			link_file_close(fd);
 		else if (!conn_new(l, fd, CONN_LISTEN, 1, 0))
 			err = -ENOMEM;
 	}
@@ -74,7 +74,7 @@ int port_connect(const struct link *l, const struct sock_addr *to, int *fd)
 	if (!err)
 		err = sock_connect(*fd, to);
 	if (err && err != -EINPROGRESS)
-		sock_close(*fd);
+		link_file_close(*fd);
 	return err;
 }
 
@@ -94,7 +94,7 @@ static int pass_to(struct link *l, struct conn *c, const struct frame *f,
 		if (to.fd < 0)
 			return to.fd;
 		err = conn_send(&to, &pass, &c->fd, 1);
-		sock_close(to.fd);
+		link_file_close(to.fd);
 	} while (err);
 	return 0;
 }
@@ -161,6 +161,6 @@ int link_name(const struct link_conf *conf, const struct sockaddr *host,
 		if (!err)
 			err = wait_for(c.fd, POLLIN, end);
 	}
-	sock_close(c.fd);
+	link_file_close(c.fd);
 	return err < 0 ? err : take_name(&c.in, name);
 }

@@ -207,9 +207,8 @@ void name_start(const struct link *l, struct name_cursor *c,
 /* A connection to the next one, or -ENOENT, -EAGAIN: try anew, -errno. */
 int name_next(struct link *l, struct name_cursor *c);
 
-/* Stale names are given up, at that time. */
+/* Stale names are given up, at that time; at NEVER all of them. */
 void name_expire(struct link *l, uint64_t now);
-void name_close(struct link *l);
 
 /* port.c: TCP */
 void port_open(struct link *l);
@@ -225,6 +224,9 @@ void handshake_lost(struct conn *c, int err);
 void handshake_timers(struct link *l, uint64_t now);
 uint64_t handshake_next(const struct link *l);
 void handshake_close(struct link *l);
+
+/* why.c: a line may be said; the next one at *again (ns). */
+int link_may_tell(uint64_t *again);
 
 /* link.c */
 void link_set_timer(struct link *l);

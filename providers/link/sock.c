@@ -55,11 +55,6 @@ int sock_keep(int fd)
 	return fd;
 }
 
-void sock_close(int fd)
-{
-	link_file_close(fd);
-}
-
 int sock_open(int family, int type)
 {
 	return sock_keep((int)syscall(SYS_socket, family, type | SOCK_NONBLOCK |
@@ -258,7 +253,7 @@ ssize_t sock_recv(int fd, void *buf, size_t len, int *files, unsigned int *n)
 		/* With those that did come open still: is there no more room? */
 		did = no_room(fd) ? -EMFILE : -EMSGSIZE;
 		while (*n)
-			sock_close(files[--*n]);
+			link_file_close(files[--*n]);
 		return did;
 	}
 	return did;

@@ -26,9 +26,11 @@ int sock_abstract(struct sock_addr *a, const char *name);
 
 /* A new socket, or a negative errno. */
 int sock_open(int family, int type);
-/* Register any new file: its number is made 3 or more, errors close it. */
+/*
+ * Register any new file: its number is made 3 or more, errors close it. It ends
+ * by link_file_close().
+ */
 int sock_keep(int fd);
-void sock_close(int fd);
 
 int sock_bind_listen(int fd, const struct sock_addr *a);
 /* 0, -EINPROGRESS, or another negative errno. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define TELL_NS		60000000000u	/* one line in that time */
+#define TELL_NS		60000000000u	/* one line of a kind in that time */
 
 static const struct {
 	int err, limit;
@@ -37,14 +37,22 @@ void link_why(int err, char *text, size_t size)
 		 err == ENFILE ? MSG_SYSTEM_FILES : strerror(err));
 }
 
-void link_tell(struct link *l, const char *what, int err)
+int link_may_tell(uint64_t *again)
 {
 	uint64_t now = sock_now();
+
+	if (now < *again)
+		return 0;
+	*again = now + TELL_NS;
+	return 1;
+}
+
+void link_tell(struct link *l, const char *what, int err)
+{
 	char why[128];
 
-	if (now < l->why_again)
+	if (!link_may_tell(&l->why_again))
 		return;
-	l->why_again = now + TELL_NS;
 	link_why(err, why, sizeof(why));
 	l->conf.msg(MSG_LINK_TELL, l->conf.provider, what, why);
 }

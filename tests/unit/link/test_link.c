@@ -333,7 +333,7 @@ static void strangers(void)
 	p = node_handshake(&n[1], "x");
 	CU_ASSERT(until(n, 2, &p->up, 10000));
 	for (i = 0; i < 300; i++)
-		sock_close(fd[i]);
+		link_file_close(fd[i]);
 	run(n, 2, 20);
 	CU_ASSERT(!p->down);
 	link_close(n[0].l);
@@ -410,7 +410,7 @@ static void peers_bounded(void)
 	extra = come_from(&n[0], 2);
 	CU_ASSERT_EQUAL(greet(&n[0], extra, &code), FRAME_REFUSE);
 	CU_ASSERT_EQUAL(code, -ENOBUFS);
-	sock_close(extra);
+	link_file_close(extra);
 	/* That host has no place; another one has. */
 	node_open(&n[1]);
 	p = node_handshake(&n[1], "x");
@@ -426,12 +426,12 @@ static void peers_bounded(void)
 	p = node_handshake(&n[1], "x");
 	CU_ASSERT(until(n, 2, &p->down, 10000) && p->err == -ECONNREFUSED);
 	/* One goes, and there is a place. */
-	sock_close(fd[0]);
+	link_file_close(fd[0]);
 	run(n, 2, 20);
 	p = node_handshake(&n[1], "x");
 	CU_ASSERT(until(n, 2, &p->up, 10000));
 	for (i = 1; i < 64; i++)
-		sock_close(fd[i]);
+		link_file_close(fd[i]);
 	link_close(n[0].l);
 	link_close(n[1].l);
 }
@@ -455,8 +455,8 @@ static void floods(void)
 	run(&n, 1, STRANGER_MS + 400);
 	CU_ASSERT_EQUAL(n.l->strangers, 0);
 	for (i = 0; i < STRANGERS_MAX * 2; i++)
-		sock_close(fd[i]);
-	sock_close(slow);
+		link_file_close(fd[i]);
+	link_file_close(slow);
 	link_close(n.l);
 }
 

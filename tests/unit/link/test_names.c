@@ -160,7 +160,7 @@ void foreign_flood(void)
 				stranger_speaks(fd, (unsigned int)fd * 77);
 			if (fd > 900)
 				for (; fd > 100; fd--)
-					sock_close(fd);
+					link_file_close(fd);
 		}
 	}
 	run(n, 2, 100);

@@ -144,7 +144,7 @@ static uint16_t free_port(void)
 	CU_ASSERT(!sock_bind_listen(fd, &a));
 	a.len = sizeof(a.any);
 	CU_ASSERT(!getsockname(fd, &a.sa, &a.len));
-	sock_close(fd);
+	link_file_close(fd);
 	return in->sin_port;
 }
 
