@@ -126,7 +126,7 @@ bool page_fault(struct node *n, uint32_t page, bool write)
 }
 
 /* The view of a page that came meanwhile is open. */
-bool page_access(struct node *n, struct page_access *a)
+bool page_open_for(struct node *n, struct page_access *a)
 {
 	enum page_state state = n->pages.state[a->page];
 

@@ -22,7 +22,7 @@ struct page_access {
 	bool write, waited;
 };
 
-bool page_access(struct node *n, struct page_access *a);
+bool page_open_for(struct node *n, struct page_access *a);
 
 /* A page was asked for, came, was read by the network. */
 bool page_asked(struct node *n, const struct dsm_msg *m);

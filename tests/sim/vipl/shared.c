@@ -83,7 +83,7 @@ void fault_remove(void)
 
 static bool try_page(struct node *n, void *argument)
 {
-	return page_access(n, argument);
+	return page_open_for(n, argument);
 }
 
 void fault_page(uint32_t page, bool write, bool may_serve)
