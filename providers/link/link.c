@@ -8,7 +8,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define EVENTS		32	/* at a time */
@@ -123,8 +122,7 @@ void link_wait(struct link *l, uint64_t ns)
 		ns = link_least(ns, at > now ? at - now : 0);
 	}
 	if (ns != UINT64_MAX) {
-		t.tv_sec = (time_t)(ns / 1000000000u);
-		t.tv_nsec = (long)(ns % 1000000000u);
+		t = sock_span(ns);
 		limit = &t;
 	}
 

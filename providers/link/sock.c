@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define KEEP_IDLE_S	3
@@ -96,14 +95,12 @@ int sock_poll(int fd, short events, uint64_t end)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 	struct timespec t;
-	uint64_t now, ns;
+	uint64_t now;
 	long n;
 
 	do {
-		now = end ? sock_now() : 0;
-		ns = now < end ? end - now : 0;
-		t.tv_sec = (time_t)(ns / 1000000000u);
-		t.tv_nsec = (long)(ns % 1000000000u);
+		now = sock_now();
+		t = sock_span(now < end ? end - now : 0);
 		n = syscall(SYS_ppoll, &p, 1, &t, NULL, 0);
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n > 0;
@@ -265,6 +262,12 @@ uint64_t sock_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+struct timespec sock_span(uint64_t ns)
+{
+	return (struct timespec){ (time_t)(ns / 1000000000u),
+				  (long)(ns % 1000000000u) };
 }
 
 uint64_t sock_random(void)

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/un.h>
+#include <time.h>
 
 /* An address of either family. */
 struct sock_addr {
@@ -64,6 +65,7 @@ ssize_t sock_send(int fd, const void *buf, size_t len, const int *files,
 ssize_t sock_recv(int fd, void *buf, size_t len, int *files, unsigned int *n);
 
 uint64_t sock_now(void);	/* ns */
+struct timespec sock_span(uint64_t ns);
 uint64_t sock_random(void);	/* not 0 */
 
 #endif /* LINK_SOCK_H */

@@ -28,6 +28,8 @@ extern enum link_family family;
 /* Tests begin with a space and a port that are not in use. */
 void begin(enum link_family f);
 void node_open(struct node *n);
+/* Begins, and opens both. */
+void two_nodes(struct node n[2], enum link_family f);
 struct sockaddr_in here(void);
 struct link_conf conf_of(struct node *n);
 /* maybe: lp is NULL where nothing waits. */

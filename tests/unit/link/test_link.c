@@ -52,9 +52,7 @@ static void handshakes(enum link_family f)
 	static struct node n[2];
 	struct pair *p, *q;
 
-	begin(f);
-	node_open(&n[0]);
-	node_open(&n[1]);
+	two_nodes(n, f);
 	wait_at(&n[0], "one", 1);
 	p = node_handshake(&n[1], "one");
 	CU_ASSERT_FATAL(until(n, 2, &p->up, 10000));
@@ -171,9 +169,7 @@ static void refused(void)
 	static struct node n[2];
 	struct pair *p;
 
-	begin(LINK_UNIX);
-	node_open(&n[0]);
-	node_open(&n[1]);
+	two_nodes(n, LINK_UNIX);
 	n[0].refuse = 1;
 	wait_at(&n[0], "x", 1);
 	p = node_handshake(&n[1], "x");
@@ -191,9 +187,7 @@ static void drops_another(void)
 	static struct node n[2];
 	struct pair *p, *q;
 
-	begin(LINK_UNIX);
-	node_open(&n[0]);
-	node_open(&n[1]);
+	two_nodes(n, LINK_UNIX);
 	wait_at(&n[0], "x", 1);
 	p = node_handshake(&n[1], "x");
 	q = node_handshake(&n[1], "x");
@@ -316,9 +310,7 @@ static void strangers(void)
 	unsigned int i;
 	int fd[300];
 
-	begin(LINK_UNIX);
-	node_open(&n[0]);
-	node_open(&n[1]);
+	two_nodes(n, LINK_UNIX);
 	wait_at(&n[0], "x", 1);
 	name_of(&n[0], &a);
 	for (i = 0; i < 300; i++) {

@@ -56,9 +56,7 @@ static pid_t squat(const struct sock_addr *a, unsigned int from,
 /* The names of "x", of which n[0] had the first until now. */
 static void names_of_x(struct node *n, struct sock_addr *a)
 {
-	begin(LINK_UNIX);
-	node_open(&n[0]);
-	node_open(&n[1]);
+	two_nodes(n, LINK_UNIX);
 	wait_at(&n[0], "x", 1);
 	name_of(&n[0], a);
 	wait_at(&n[0], "x", 0);
@@ -142,9 +140,7 @@ void foreign_flood(void)
 
 	if (geteuid())
 		return;
-	begin(LINK_UNIX);
-	node_open(&n[0]);
-	node_open(&n[1]);
+	two_nodes(n, LINK_UNIX);
 	wait_at(&n[0], "x", 1);
 	name_of(&n[0], &a);
 	pid = fork();
@@ -211,9 +207,7 @@ void silent_one(void)
 	static struct node n[3];
 	struct pair *p;
 
-	begin(LINK_UNIX);
-	node_open(&n[0]);
-	node_open(&n[1]);
+	two_nodes(n, LINK_UNIX);
 	node_open(&n[2]);
 	wait_at(&n[2], "x", 1);
 	wait_at(&n[0], "x", 1);

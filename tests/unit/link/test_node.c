@@ -167,6 +167,13 @@ void node_open(struct node *n)
 	CU_ASSERT_FATAL(n->l != NULL);
 }
 
+void two_nodes(struct node n[2], enum link_family f)
+{
+	begin(f);
+	node_open(&n[0]);
+	node_open(&n[1]);
+}
+
 struct pair *node_handshake_maybe(struct node *n, const char *disc)
 {
 	struct pair *p = &n->pair[n->pairs++ % 64];
