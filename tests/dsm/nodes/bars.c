@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * dsmbars [LIMIT [FAULT]]: what a fault, a release, a hand-over of a lock and a barrier
- * take between two nodes, beside a message and an RDMA Read of the same NIC in
- * the same run: medians, in microseconds, of node 0. Started by viadsm -n 2.
+ * dsmbars [LIMIT [FAULT]]: what a fault, a release, a hand-over of a lock and a
+ * barrier take between two nodes, beside a message and an RDMA Read of the same
+ * NIC in the same run: medians, in microseconds, of node 0. Started by viadsm -n 2.
  * Status 1 where a figure is more than LIMIT times its bar, where LIMIT is not
  * 0. The bar of a fault is FAULT RDMA Reads, 3 if it is not said: between two
  * machines it is 1.3.
