@@ -51,6 +51,12 @@ SLOWER = 100
 MANY = {"lat": 24000, "bulk": 8000}
 
 
+def pair(cpu):
+    """Both ends on the processor, and a port that no other pair has: servers that wait
+    at one port take each other's clients."""
+    return f"--cpus {cpu},{cpu} -p 100{cpu}"
+
+
 class Guest:
     """One guest with a processor for each pair."""
 
@@ -68,7 +74,7 @@ class Guest:
     def run(self, command, n):
         """On each processor at once."""
         self.node.sh(
-            f"for c in $(seq 0 {CPUS - 1}); do {self.build}/{command} --cpus $c,$c "
+            f"for c in $(seq 0 {CPUS - 1}); do {self.build}/{command} {pair('$c')} "
             f"-n {n} & jobs=\"$jobs $!\"; done; "
             "for j in $jobs; do wait $j || exit; done", 900)
 
@@ -96,7 +102,7 @@ class Pairs(Guest):
         time, messages = TIMES[bench]
         messages //= self.part
         done = self.node.sh(
-            "".join(f"{self.build}/{command} --cpus {c},{c} -n {messages} --json - & "
+            "".join(f"{self.build}/{command} {pair(c)} -n {messages} --json - & "
                     for c in cpus) + "wait", 120)
         rows = [json.loads(line) for line in done.out.splitlines()
                 if line.startswith("{")]
