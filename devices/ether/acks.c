@@ -347,25 +347,16 @@ void via_ether_echo_soon(struct via_ether_vi *ev)
 
 void via_ether_ack_behind(struct via_ether_vi *ev)
 {
-	struct via_ether_nic *nic = ev->nic;
-	struct via_peer *peer = ev->peer;
-	struct via_ether_vi *other;
-
 	lockdep_assert_held(&ev->vi->sq.lock);
-	spin_lock(&nic->lock);
-	other = peer->delayed_ack;
-	WRITE_ONCE(peer->delayed_ack, NULL);
 	/* Before frames are received: both may be in one batch of the peer's. */
-	if (other && other != ev && READ_ONCE(other->delack.push) &&
-	    via_owed_add(other, true))
-		tasklet_hi_schedule(&via_owed_here(nic)->pay);
-	spin_unlock(&nic->lock);
+	if (via_owed_behind(ev))
+		tasklet_hi_schedule(&via_owed_here(ev->nic)->pay);
 }
 
 void via_ether_answered(struct via_ether_vi *ev)
 {
 	via_delack_answered(&ev->delack);
-	if (READ_ONCE(ev->peer->delayed_ack))
+	if (via_owed_is_delayed(ev))
 		via_ether_ack_behind(ev);
 }
 
@@ -493,11 +484,7 @@ void via_ether_check_rx(struct via_ether_vi *ev, u64 ns)
 
 void via_ether_owes_no_more(struct via_ether_vi *ev)
 {
-	struct via_peer *peer = ev->peer;
-
 	lockdep_assert_held(&ev->nic->lock);
-	if (peer->delayed_ack == ev)
-		WRITE_ONCE(peer->delayed_ack, NULL);
 	via_owed_del(ev);
 }
 

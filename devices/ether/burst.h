@@ -9,6 +9,7 @@
 
 #include <linux/ktime.h>
 #include "acks.h"
+#include "owed.h"
 #include "stats.h"
 #include "vi.h"
 
@@ -90,7 +91,7 @@ static inline u32 piggyback(struct via_ether_vi *ev)
 	if (READ_ONCE(ev->delack.push)) {
 		if (unlikely(!via_delack_data(&ev->delack)))
 			via_ether_answered(ev);
-	} else if (unlikely(READ_ONCE(ev->peer->delayed_ack))) {
+	} else if (unlikely(via_owed_is_delayed(ev))) {
 		via_ether_ack_behind(ev);
 	}
 	return ack;

@@ -7,38 +7,83 @@
  *    NULL: it is on none.  It is written under the lock of the one that it points to,
  *    or is to point to.
  * 2. It gets on a list while it is connected, and is off when that ends:
- *    via_owed_del() is called with the locks that via_owed_add() needs one of.
+ *    via_owed_del() is called with the locks that via_owed_add() needs one of, and
+ *    takes it out of its slot of o->delayed first.
  * 3. VIs of a peer are on one list of a CPU, so that one frame acknowledges them all;
  *    other peers may be on the same list.
  * 4. What a CPU's tasklet leaves, since it is enough for now, is that tasklet's again.
+ * 5. A VI is in the slots of one CPU at most, of on.delayed.  It leaves them under that
+ *    CPU's lock, so a VI taken from a slot under the lock is connected until that is
+ *    given back.
  */
 
 #include "owed.h"
-#include "vi.h"
-
-struct via_owed *via_owed_here(struct via_ether_nic *nic)
-{
-	return this_cpu_ptr(nic->owed);
-}
+#include "peer.h"
 
 static u32 list_of(const struct via_ether_vi *ev)
 {
 	return ev->peer->hash % VIA_OWED_LISTS;
 }
 
+/* False: it owed before.  @o->lock held. */
+static bool put_on(struct via_owed *o, struct via_ether_vi *ev, bool behind)
+{
+	u32 n = list_of(ev);
+
+	if (cmpxchg(&ev->on.owed, NULL, o))
+		return false;
+	ev->on.behind = behind;
+	list_add_tail(&ev->on.owing, &o->list[n]);
+	WRITE_ONCE(o->filled, o->filled | BIT(n));
+	return true;
+}
+
 bool via_owed_add(struct via_ether_vi *ev, bool behind)
 {
 	struct via_owed *o = via_owed_here(ev->nic);
-	u32 n = list_of(ev);
 	bool first;
 
 	spin_lock(&o->lock);
-	first = !cmpxchg(&ev->on.owed, NULL, o);
-	if (first) {
-		ev->on.behind = behind;
-		list_add_tail(&ev->on.owing, &o->list[n]);
-		WRITE_ONCE(o->filled, o->filled | BIT(n));
-	}
+	first = put_on(o, ev, behind);
+	spin_unlock(&o->lock);
+	return first;
+}
+
+/* Out of its slot, if it is in one.  rq.lock held. */
+static void leave_slot(struct via_ether_vi *ev)
+{
+	struct via_owed *o = ev->on.delayed;
+
+	if (!o)
+		return;
+	spin_lock(&o->lock);
+	/* That CPU sets it without the lock. */
+	cmpxchg(via_owed_slot(o, ev), ev, NULL);
+	spin_unlock(&o->lock);
+	ev->on.delayed = NULL;
+}
+
+void __via_owed_delay(struct via_owed *o, struct via_ether_vi *ev)
+{
+	lockdep_assert_held(&ev->vi->rq.lock);
+	if (ev->on.delayed != o)
+		leave_slot(ev);
+	ev->on.delayed = o;
+	WRITE_ONCE(*via_owed_slot(o, ev), ev);
+}
+
+bool via_owed_behind(const struct via_ether_vi *ev)
+{
+	struct via_owed *o = via_owed_here(ev->nic);
+	struct via_ether_vi *other;
+	bool first = false;
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	spin_lock(&o->lock);
+	other = xchg(via_owed_slot(o, ev), NULL);
+	if (other && other != ev && other->peer == ev->peer &&
+	    READ_ONCE(other->delack.push))
+		first = put_on(o, other, true);
 	spin_unlock(&o->lock);
 	return first;
 }
@@ -61,8 +106,10 @@ static void look_empty(struct via_owed *o, u32 n)
 
 void via_owed_del(struct via_ether_vi *ev)
 {
-	struct via_owed *o = READ_ONCE(ev->on.owed);
+	struct via_owed *o;
 
+	leave_slot(ev);
+	o = READ_ONCE(ev->on.owed);
 	if (!o)
 		return;
 	spin_lock(&o->lock);

@@ -5,13 +5,14 @@
 
 #include <linux/interrupt.h>
 #include <linux/list.h>
+#include <linux/percpu.h>
 #include <linux/spinlock.h>
+#include "vi.h"
 
-struct via_ether_nic;
-struct via_ether_vi;
 struct via_work;
 
 #define VIA_OWED_LISTS	16u
+#define VIA_OWED_SLOTS	64u	/* half a KiB of a CPU */
 
 /**
  * struct via_owed - what one CPU has found that a NIC's VIs owe
@@ -21,6 +22,9 @@ struct via_work;
  * @filled:	bits of lists that are not empty; READ_ONCE() without the lock
  * @turn:	the list that comes next
  * @list:	VIs, by a hash of their peer
+ * @delayed:	the VI that has last delayed an acknowledgement on this CPU, by a hash
+ *		of its peer, for data of another VI to carry it; NULL: none has.  Set
+ *		by this CPU without @lock; xchg(), cmpxchg(), READ_ONCE()
  */
 struct via_owed {
 	struct tasklet_struct pay;
@@ -28,7 +32,41 @@ struct via_owed {
 	u32 filled;
 	u32 turn;
 	struct list_head list[VIA_OWED_LISTS];
+	struct via_ether_vi *delayed[VIA_OWED_SLOTS];
 };
+
+/* This CPU's; BH off. */
+static inline struct via_owed *via_owed_here(const struct via_ether_nic *nic)
+{
+	return this_cpu_ptr(nic->owed);
+}
+
+/* Where a CPU has what VIs of this one's peer have delayed. */
+static inline struct via_ether_vi **via_owed_slot(struct via_owed *o,
+						  const struct via_ether_vi *ev)
+{
+	return &o->delayed[ev->peer->hash % VIA_OWED_SLOTS];
+}
+
+void __via_owed_delay(struct via_owed *o, struct via_ether_vi *ev);
+
+/*
+ * It has delayed its acknowledgement on this CPU.  BH off, rq.lock held, and it is
+ * connected.
+ */
+static inline void via_owed_delay(struct via_ether_vi *ev)
+{
+	struct via_owed *o = via_owed_here(ev->nic);
+
+	if (unlikely(READ_ONCE(*via_owed_slot(o, ev)) != ev))
+		__via_owed_delay(o, ev);
+}
+
+/* A VI, most probably of the same peer, has done so.  BH off. */
+static inline bool via_owed_is_delayed(const struct via_ether_vi *ev)
+{
+	return READ_ONCE(*via_owed_slot(via_owed_here(ev->nic), ev));
+}
 
 /* -ENOMEM.  @pay: the function of the tasklets.  May sleep. */
 int via_owed_init(struct via_ether_nic *nic,
@@ -43,10 +81,13 @@ void via_owed_free(struct via_ether_nic *nic);
  * so that it stays so.
  */
 bool via_owed_add(struct via_ether_vi *ev, bool behind);
+/*
+ * Data of @ev goes, so what another VI of its peer has delayed on this CPU is to
+ * follow: true: it is on this CPU's list.  BH off, sq.lock held.
+ */
+bool via_owed_behind(const struct via_ether_vi *ev);
 /* It owes nothing, and has its peer yet.  nic->lock held, and both queue locks. */
 void via_owed_del(struct via_ether_vi *ev);
-/* This CPU's; BH off. */
-struct via_owed *via_owed_here(struct via_ether_nic *nic);
 /* The list whose turn it is; VIA_OWED_LISTS: all are empty. */
 u32 via_owed_turn(struct via_owed *o);
 /*

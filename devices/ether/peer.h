@@ -184,9 +184,6 @@ struct via_peer_timing {
  * @past, @next_past: epochs before that, and where the next one goes, modulo
  *		VIA_PEER_PAST_EPOCHS.  One holds for as long as a frame of it may be late
  * @keepalive:	see there
- * @delayed_ack: the VI that has last delayed an acknowledgement, for data to carry
- *		it; NULL: none has since data of another one was sent.  Set under
- *		rq.lock of that VI; WRITE_ONCE(), READ_ONCE()
  *
  * @timing:	has its own lock
  *
@@ -233,7 +230,6 @@ struct via_peer {
 	struct via_peer_incarnation past[VIA_PEER_PAST_EPOCHS];
 	u32 next_past;
 	struct via_peer_keepalive keepalive;
-	struct via_ether_vi *delayed_ack;
 
 	atomic_t held;
 	u32 path;

@@ -17,6 +17,7 @@
 #include "control.h"
 #include "end.h"
 #include "keepalive.h"
+#include "owed.h"
 #include "seal.h"
 #include "share.h"
 #include "stats.h"
@@ -544,7 +545,7 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 			return ACK_LATER;
 		}
 		ev->delack.pushed_cycles = get_cycles();
-		WRITE_ONCE(ev->peer->delayed_ack, ev);
+		via_owed_delay(ev);
 	} else if (h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE) && !ack) {
 		ack = ACK_DUE;
 		via_ether_incast_asked(ev);

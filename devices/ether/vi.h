@@ -300,6 +300,8 @@ struct via_attempt_state {
  *		acknowledgement for it
  * @owing:	@owed's lock: of one of its lists: it owes an acknowledgement
  * @owed:	of the CPU that has found that, NULL: it owes none (owed.c)
+ * @delayed:	rq.lock: of the CPU on which it has last delayed an acknowledgement;
+ *		NULL: it never has
  * @conns:	of peer->vis.conns: it is connected
  * @ours:	the same by the cookie of this end
  * @theirs:	by the cookie of the other end, which it knows
@@ -314,6 +316,7 @@ struct via_links {
 	struct list_head run;
 	struct list_head owing;
 	struct via_owed *owed;
+	struct via_owed *delayed;
 	struct list_head conns;
 	struct rb_node ours;
 	struct rb_node theirs;
