@@ -88,6 +88,7 @@ static inline u32 piggyback(struct via_ether_vi *ev)
 	u32 ack = READ_ONCE(ev->rcv.win.next);
 
 	WRITE_ONCE(ev->snd.acked, ack);
+	WRITE_ONCE(ev->snd.cpu, smp_processor_id());
 	if (READ_ONCE(ev->delack.push)) {
 		if (unlikely(!via_delack_data(&ev->delack)))
 			via_ether_answered(ev);

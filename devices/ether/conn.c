@@ -271,6 +271,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->snd.timeouts = 0;
 	via_win_rx_init(&ev->rcv.win, first_seq, via_ether_credit(ev->nic));
 	ev->snd.acked = first_seq;
+	ev->snd.cpu = VIA_CPU_NONE;
 	/* A window that is small is not to wait for its last frame. */
 	ev->delack.least = clamp(ev->rcv.win.limit / 4, 1u, via_ether_ack_every);
 	ev->delack.most = clamp(ev->rcv.win.limit / 4, 1u,

@@ -57,7 +57,7 @@ static void leave_slot(struct via_ether_vi *ev)
 	if (!o)
 		return;
 	spin_lock(&o->lock);
-	/* That CPU sets it without the lock. */
+	/* It is set without the lock. */
 	cmpxchg(via_owed_slot(o, ev), ev, NULL);
 	spin_unlock(&o->lock);
 	ev->on.delayed = NULL;

@@ -22,9 +22,10 @@ struct via_work;
  * @filled:	bits of lists that are not empty; READ_ONCE() without the lock
  * @turn:	the list that comes next
  * @list:	VIs, by a hash of their peer
- * @delayed:	the VI that has last delayed an acknowledgement on this CPU, by a hash
- *		of its peer, for data of another VI to carry it; NULL: none has.  Set
- *		by this CPU without @lock; xchg(), cmpxchg(), READ_ONCE()
+ * @delayed:	of the VIs that send on this CPU, the one that has last delayed an
+ *		acknowledgement, by a hash of its peer, for data of another VI to
+ *		carry it; NULL: none has.  Set without @lock; xchg(), cmpxchg(),
+ *		READ_ONCE()
  */
 struct via_owed {
 	struct tasklet_struct pay;
@@ -51,18 +52,21 @@ static inline struct via_ether_vi **via_owed_slot(struct via_owed *o,
 void __via_owed_delay(struct via_owed *o, struct via_ether_vi *ev);
 
 /*
- * It has delayed its acknowledgement on this CPU.  BH off, rq.lock held, and it is
- * connected.
+ * It has delayed its acknowledgement.  The data before which that may go is sent where
+ * the program runs, perhaps not here.  BH off, rq.lock held, and it is connected.
  */
 static inline void via_owed_delay(struct via_ether_vi *ev)
 {
-	struct via_owed *o = via_owed_here(ev->nic);
+	u32 cpu = READ_ONCE(ev->snd.cpu);
+	struct via_owed *o = unlikely(cpu == VIA_CPU_NONE) ?
+			     via_owed_here(ev->nic) :
+			     per_cpu_ptr(ev->nic->owed, cpu);
 
 	if (unlikely(READ_ONCE(*via_owed_slot(o, ev)) != ev))
 		__via_owed_delay(o, ev);
 }
 
-/* A VI, most probably of the same peer, has done so.  BH off. */
+/* A VI that sends on this CPU, most probably of the same peer, has done so.  BH off. */
 static inline bool via_owed_is_delayed(const struct via_ether_vi *ev)
 {
 	return READ_ONCE(*via_owed_slot(via_owed_here(ev->nic), ev));
@@ -82,8 +86,8 @@ void via_owed_free(struct via_ether_nic *nic);
  */
 bool via_owed_add(struct via_ether_vi *ev, bool behind);
 /*
- * Data of @ev goes, so what another VI of its peer has delayed on this CPU is to
- * follow: true: it is on this CPU's list.  BH off, sq.lock held.
+ * Data of @ev goes, so what another VI of its peer in a slot of this CPU has delayed
+ * is to follow: true: it is on this CPU's list.  BH off, sq.lock held.
  */
 bool via_owed_behind(const struct via_ether_vi *ev);
 /* It owes nothing, and has its peer yet.  nic->lock held, and both queue locks. */

@@ -152,13 +152,16 @@ struct via_conn_state {
 #define VIA_ODD_WAITS		0x8	/* for credit */
 #define VIA_ODD_ASK		0x10	/* a round trip without a wait is wanted */
 
+#define VIA_CPU_NONE	U32_MAX
+
 /**
  * struct via_snd - the sender: vi->sq.lock
  * @index:	descriptor being sent
  * @off:	bytes of it sent
  * @odd:	VIA_ODD_*
  * @busy:	via_send_busy() was called and send() is owed
- * @cpu:	that found no room for it last; also read under pool_lock alone
+ * @cpu:	where its data was sent last, or found no room; VIA_CPU_NONE: nowhere yet.
+ *		READ_ONCE() under rq.lock or pool_lock alone
  * @acked:	last acknowledgement sent; written under either lock
  * @resent, @timeouts: for statistics
  * @credit:	what it holds of the peer's window; share.c
@@ -300,8 +303,8 @@ struct via_attempt_state {
  *		acknowledgement for it
  * @owing:	@owed's lock: of one of its lists: it owes an acknowledgement
  * @owed:	of the CPU that has found that, NULL: it owes none (owed.c)
- * @delayed:	rq.lock: of the CPU on which it has last delayed an acknowledgement;
- *		NULL: it never has
+ * @delayed:	rq.lock: the one with the slot that it was put in last; NULL: it has
+ *		left it
  * @conns:	of peer->vis.conns: it is connected
  * @ours:	the same by the cookie of this end
  * @theirs:	by the cookie of the other end, which it knows

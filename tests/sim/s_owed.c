@@ -77,30 +77,64 @@ SIM_SCENARIO(.name = "acks-hosts", .run = owed, .runs = 10, .max_vi = HOSTS + 1,
 	     .seconds = 100, SIM_STATE(w), .coarse = true,
 	     .what = "what one CPU owes many hosts reaches each of them")
 
+#define ENDS		3
+
+static struct {
+	struct via_ether_vi *ev[ENDS];
+	struct via_peer *peer[ENDS];
+	struct via_vi *vi[ENDS];
+} alone;
+
+/* VIs that are nothing but entries of lists. */
+static bool ends_up(void)
+{
+	u32 i;
+
+	hosts_up(1);
+	for (i = 0; i < ENDS; i++) {
+		alone.peer[i] = kzalloc(sizeof(*alone.peer[i]), GFP_KERNEL);
+		alone.ev[i] = kzalloc(sizeof(*alone.ev[i]), GFP_KERNEL);
+		alone.vi[i] = kzalloc(sizeof(*alone.vi[i]), GFP_KERNEL);
+		if (!alone.peer[i] || !alone.ev[i] || !alone.vi[i])
+			return false;
+		spin_lock_init(&alone.vi[i]->sq.lock);
+		spin_lock_init(&alone.vi[i]->rq.lock);
+		alone.ev[i]->vi = alone.vi[i];
+		alone.ev[i]->nic = sim_nic_ether(host_nic(0));
+		alone.ev[i]->peer = alone.peer[i];
+		alone.ev[i]->snd.cpu = VIA_CPU_NONE;
+		alone.ev[i]->delack.push = 1;
+	}
+	return true;
+}
+
+static void ends_down(void)
+{
+	u32 i;
+
+	for (i = 0; i < ENDS; i++) {
+		kfree(alone.peer[i]);
+		kfree(alone.ev[i]);
+		kfree(alone.vi[i]);
+	}
+	hosts_down();
+}
+
 /* The lists themselves: one that is filled again and again is not all there is. */
 static void turns(void)
 {
-	struct via_ether_vi *ev[3];
-	struct via_peer *peer[3];
-	struct via_ether_nic *nic;
+	struct via_ether_vi **ev = alone.ev;
 	struct via_owed *o;
 	u32 i, n, seen = 0;
 	bool behind, last;
 
-	hosts_up(1);
-	nic = sim_nic_ether(host_nic(0));
-	for (i = 0; i < 3; i++) {
-		peer[i] = kzalloc(sizeof(*peer[i]), GFP_KERNEL);
-		ev[i] = kzalloc(sizeof(*ev[i]), GFP_KERNEL);
-		if (!peer[i] || !ev[i])
-			goto out;
-		ev[i]->nic = nic;
-		ev[i]->peer = peer[i];
-		peer[i]->hash = i * 5;
-	}
+	if (!ends_up())
+		goto out;
+	for (i = 0; i < ENDS; i++)
+		alone.peer[i]->hash = i * 5;
 	local_bh_disable();
-	o = via_owed_here(nic);
-	for (i = 0; i < 3; i++)
+	o = via_owed_here(ev[0]->nic);
+	for (i = 0; i < ENDS; i++)
 		sim_expect(via_owed_add(ev[i], i == 1) &&
 			   !via_owed_add(ev[i], false), "%u", i);
 	while ((n = via_owed_turn(o)) < VIA_OWED_LISTS && seen != 7) {
@@ -115,17 +149,74 @@ static void turns(void)
 		seen |= BIT(i);
 		via_owed_add(got, false);
 	}
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < ENDS; i++)
 		via_owed_del(ev[i]);
 	sim_expect(via_owed_turn(o) == VIA_OWED_LISTS, "");
 	local_bh_enable();
 out:
-	for (i = 0; i < 3; i++) {
-		kfree(peer[i]);
-		kfree(ev[i]);
-	}
-	hosts_down();
+	ends_down();
 }
 
-SIM_SCENARIO(.name = "acks-turns", .run = turns, .runs = 5,
+SIM_SCENARIO(.name = "acks-turns", .run = turns, .runs = 5, SIM_STATE(alone),
 	     .what = "lists of owed acknowledgements take turns")
+
+static void delay(u32 i)
+{
+	spin_lock(&alone.vi[i]->rq.lock);
+	via_owed_delay(alone.ev[i]);
+	spin_unlock(&alone.vi[i]->rq.lock);
+}
+
+/* Data of that VI goes; true: another one is acknowledged behind it. */
+static bool data(u32 i)
+{
+	bool behind = false;
+
+	spin_lock(&alone.vi[i]->sq.lock);
+	WRITE_ONCE(alone.ev[i]->snd.cpu, smp_processor_id());
+	if (via_owed_is_delayed(alone.ev[i]))
+		behind = via_owed_behind(alone.ev[i]);
+	spin_unlock(&alone.vi[i]->sq.lock);
+	return behind;
+}
+
+/* VIs 0 and 1 are one host's, 2 is another's that has the same slot. */
+static void slots(void)
+{
+	int here, there;
+
+	if (!ends_up())
+		goto out;
+	alone.peer[2]->hash = VIA_OWED_SLOTS;
+	alone.ev[1]->peer = alone.peer[0];
+	local_bh_disable();
+	here = smp_processor_id();
+	there = !here;
+	delay(0);
+	sim_expect(!data(0), "its own data carries it");
+	delay(0);
+	sim_expect(!data(2), "data goes to another host");
+	delay(0);
+	sim_expect(data(1) && alone.ev[0]->on.behind, "");
+	sim_expect(!data(1), "it is acknowledged twice");
+	via_owed_del(alone.ev[0]);
+	/* Its program is on another CPU, and comes here. */
+	alone.ev[0]->snd.cpu = there;
+	delay(0);
+	sim_expect(!data(1), "the slot of this CPU");
+	alone.ev[0]->snd.cpu = here;
+	delay(0);
+	sim_expect(!per_cpu_ptr(alone.ev[0]->nic->owed, there)->delayed[0],
+		   "it is in the slot of the CPU that it has left");
+	sim_expect(data(1), "");
+	via_owed_del(alone.ev[0]);
+	delay(0);
+	via_owed_del(alone.ev[0]);
+	sim_expect(!data(1), "it has ended");
+	local_bh_enable();
+out:
+	ends_down();
+}
+
+SIM_SCENARIO(.name = "acks-slots", .run = slots, .runs = 5, SIM_STATE(alone),
+	     .what = "data carries what other VIs of its host have delayed, where it is sent")
