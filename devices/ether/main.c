@@ -170,6 +170,8 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 		goto err_counters;
 	if (via_ether_acks_init(nic))
 		goto err_acks;
+	if (via_ether_run_init(nic, &run_ops))
+		goto err_run;
 	if (via_peers_init(nic))
 		goto err_peers;
 	fill_ops(ops);
@@ -187,12 +189,13 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	spin_lock_init(&nic->token_lock);
 	via_token_init(&nic->token, ktime_get_seconds());
 	via_ether_share_init(nic);
-	via_ether_run_init(nic, &run_ops);
 	via_ether_timer_init(nic, tick_jobs);
 	return nic;
 err_ka:
 	via_peers_free(nic);
 err_peers:
+	via_ether_run_free(nic);
+err_run:
 	via_owed_free(nic);
 err_acks:
 	free_percpu(nic->counters);
@@ -268,6 +271,7 @@ void via_ether_free(struct via_ether_nic *nic)
 	}
 	via_nic_put(nic->ka);
 	via_peers_free(nic);
+	via_ether_run_free(nic);
 	via_owed_free(nic);
 	free_percpu(nic->counters);
 	kfree(nic);

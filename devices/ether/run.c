@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The run queue of a NIC: VIs that are to send again, and what else is done
- * after a softirq.
+ * VIs that are to send again, and what else is done after a softirq.
  *
- * A VI is on one list at most, by its on.run:
+ *   nic->runs.ready		lists of each CPU (ready.c): its tasklet resumes them
+ *   nic->runs.tx_blocked	VIs that found the NIC full.  via_ether_wake() resumes
+ *			them when there is room, or the alarm after a time.  One
+ *			of these is not resumed by a tasklet: there is no room
  *
- *   nic->runs.ready		the tasklet resumes it
- *   nic->runs.tx_blocked	it found the NIC full.  via_ether_wake() resumes it when
- *			there is room, or the alarm after a time.  One that is
- *			made ready meanwhile stays here: there is no room for it
- *
- * The tasklet has jobs beside (struct via_run_ops).  A VI's locks are never
- * taken under another one's, so what one VI does for another one is done here.
+ * The NIC's tasklet has other jobs (struct via_run_ops).
  */
 
+#include "ready.h"
 #include "run.h"
 #include "timer.h"
 #include "vi.h"
@@ -28,16 +25,11 @@ void via_ether_run_soon(struct via_ether_nic *nic)
 		tasklet_schedule(&nic->runs.tasklet);
 }
 
+/* One that is resumed when there is room takes pool_lock after this, if it has to. */
 void via_ether_run(struct via_ether_vi *ev)
 {
-	struct via_ether_nic *nic = ev->nic;
-
-	spin_lock(&nic->lock);
-	if (list_empty(&ev->on.run) && !nic->stopping) {
-		list_add_tail(&ev->on.run, &nic->runs.ready);
-		tasklet_schedule(&nic->runs.tasklet);
-	}
-	spin_unlock(&nic->lock);
+	if (!READ_ONCE(ev->on.tx_blocked))
+		via_ready_add(ev);
 }
 
 void via_ether_tx_blocked(struct via_ether_vi *ev)
@@ -46,8 +38,8 @@ void via_ether_tx_blocked(struct via_ether_vi *ev)
 
 	spin_lock(&nic->lock);
 	if (!ev->on.tx_blocked) {
-		list_move_tail(&ev->on.run, &nic->runs.tx_blocked);
-		ev->on.tx_blocked = true;
+		list_add_tail(&ev->on.run, &nic->runs.tx_blocked);
+		WRITE_ONCE(ev->on.tx_blocked, true);
 	}
 	if (!nic->runs.retry.queued) {
 		via_alarm_set(nic, &nic->runs.retry,
@@ -68,28 +60,35 @@ bool via_ether_is_tx_blocked(struct via_ether_vi *ev)
 	return is;
 }
 
+/* nic->lock held. */
+static void unblock(struct via_ether_vi *ev)
+{
+	list_del_init(&ev->on.run);
+	WRITE_ONCE(ev->on.tx_blocked, false);
+}
+
 void via_ether_run_forget(struct via_ether_vi *ev)
 {
 	lockdep_assert_held(&ev->nic->lock);
-	list_del_init(&ev->on.run);
-	ev->on.tx_blocked = false;
+	unblock(ev);
+	via_ready_del(ev);
 }
 
 /* The first one of @list, off it; NULL: there is none, or it is enough for now. */
-static struct via_ether_vi *next_run(struct via_ether_nic *nic,
-				     struct list_head *list,
-				     struct via_work *work)
+static struct via_ether_vi *next_blocked(struct via_ether_nic *nic,
+					 struct list_head *list,
+					 struct via_work *work)
 {
 	struct via_ether_vi *ev;
 
 	spin_lock(&nic->lock);
 	ev = list_first_entry_or_null(list, struct via_ether_vi, on.run);
-	if (!ev && list != &nic->runs.ready && list_empty(&nic->runs.tx_blocked))
+	if (!ev && list_empty(&nic->runs.tx_blocked))
 		nic->runs.retry_ns = RETRY_MIN_NS;
 	if (ev && !via_work_visit(work))
 		ev = NULL;
 	if (ev)
-		via_ether_run_forget(ev);
+		unblock(ev);
 	spin_unlock(&nic->lock);
 	return ev;
 }
@@ -137,7 +136,7 @@ static void run_tx_blocked(struct via_ether_nic *nic)
 	spin_lock(&nic->lock);
 	list_splice_init(&nic->runs.tx_blocked, &list);
 	spin_unlock(&nic->lock);
-	while (ok && (ev = next_run(nic, &list, &work)))
+	while (ok && (ev = next_blocked(nic, &list, &work)))
 		ok = via_ether_run_now(ev, &work);
 	block_again(nic, &list, !ok);
 	rcu_read_unlock();
@@ -159,39 +158,46 @@ void via_ether_wake(struct via_ether_nic *nic)
 EXPORT_SYMBOL_GPL(via_ether_wake);
 
 /* Half of the visits each for VIs and jobs: neither waits for the other's. */
-static void run_tasklet(struct tasklet_struct *t)
+static void run_ready(struct tasklet_struct *t)
 {
-	struct via_ether_nic *nic = from_tasklet(nic, t, runs.tasklet);
-	struct via_work vis = VIA_WORK(VIA_ETHER_VISITS / 2);
+	struct via_ready *r = from_tasklet(r, t, tasklet);
 	struct via_work work = VIA_WORK(VIA_ETHER_VISITS / 2);
 	struct via_ether_vi *ev;
 
 	rcu_read_lock();
-	if (unlikely(!list_empty(&nic->visits)))
-		nic->runs.ops->visits(nic, &work);
-	while (!list_empty(&nic->runs.ready) &&
-	       (ev = next_run(nic, &nic->runs.ready, &vis)))
-		via_ether_run_now(ev, &vis);
+	while ((ev = via_ready_next(r, &work)))
+		if (!READ_ONCE(ev->on.tx_blocked))
+			via_ether_run_now(ev, &work);
 	rcu_read_unlock();
-	if (list_empty(&nic->runs.ready))
-		return;
-	spin_lock(&nic->lock);
-	via_ether_run_soon(nic);
-	spin_unlock(&nic->lock);
 }
 
-void via_ether_run_init(struct via_ether_nic *nic,
-			const struct via_run_ops *ops)
+static void run_jobs(struct tasklet_struct *t)
+{
+	struct via_ether_nic *nic = from_tasklet(nic, t, runs.tasklet);
+	struct via_work work = VIA_WORK(VIA_ETHER_VISITS / 2);
+
+	rcu_read_lock();
+	nic->runs.ops->visits(nic, &work);
+	rcu_read_unlock();
+}
+
+int via_ether_run_init(struct via_ether_nic *nic, const struct via_run_ops *ops)
 {
 	nic->runs.ops = ops;
-	INIT_LIST_HEAD(&nic->runs.ready);
 	INIT_LIST_HEAD(&nic->runs.tx_blocked);
-	tasklet_setup(&nic->runs.tasklet, run_tasklet);
+	tasklet_setup(&nic->runs.tasklet, run_jobs);
 	nic->runs.retry_ns = RETRY_MIN_NS;
 	via_alarm_init(&nic->runs.retry, true, retry_blocked, NULL);
+	return via_ready_init(nic, run_ready);
 }
 
 void via_ether_run_stop(struct via_ether_nic *nic)
 {
 	tasklet_kill(&nic->runs.tasklet);
+	via_ready_stop(nic);
+}
+
+void via_ether_run_free(struct via_ether_nic *nic)
+{
+	via_ready_free(nic);
 }

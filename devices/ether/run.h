@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The run queue of a NIC (run.c). */
+/* VIs of a NIC that are to send again (run.c). */
 #ifndef _VIA_ETHER_RUN_H
 #define _VIA_ETHER_RUN_H
 
@@ -11,10 +11,10 @@ struct via_vi;
 struct via_work;
 
 /**
- * struct via_run_ops - what the tasklet of a NIC does, and retries
+ * struct via_run_ops - what the tasklets of a NIC do, and the alarm
  * @resume:	send again.  False: the NIC takes no more.  sq.lock held
  * @acks:	at the alarm: acknowledge what is owed.  BH off, RCU read side
- * @visits:	what else is to be done after a softirq.  Likewise
+ * @visits:	after via_ether_run_soon().  Likewise
  */
 struct via_run_ops {
 	bool (*resume)(struct via_vi *vi, struct via_work *work);
@@ -22,13 +22,14 @@ struct via_run_ops {
 	void (*visits)(struct via_ether_nic *nic, struct via_work *work);
 };
 
-void via_ether_run_init(struct via_ether_nic *nic,
-			const struct via_run_ops *ops);
+/* -ENOMEM.  May sleep. */
+int via_ether_run_init(struct via_ether_nic *nic, const struct via_run_ops *ops);
 /* The NIC is stopping.  May sleep. */
 void via_ether_run_stop(struct via_ether_nic *nic);
-/* The tasklet runs after this softirq.  nic->lock held. */
+void via_ether_run_free(struct via_ether_nic *nic);
+/* ops->visits is called after this softirq.  nic->lock held. */
 void via_ether_run_soon(struct via_ether_nic *nic);
-/* The VI may send again: it is resumed after this softirq. */
+/* It has credit: it is resumed after this softirq.  pool_lock of its peer held. */
 void via_ether_run(struct via_ether_vi *ev);
 /* It does so now; false: the NIC takes no more.  BH off, no queue lock held. */
 bool via_ether_run_now(struct via_ether_vi *ev, struct via_work *work);
@@ -36,7 +37,7 @@ bool via_ether_run_now(struct via_ether_vi *ev, struct via_work *work);
 void via_ether_tx_blocked(struct via_ether_vi *ev);
 /* The NIC had no room for it, and it has not been tried since.  sq.lock held. */
 bool via_ether_is_tx_blocked(struct via_ether_vi *ev);
-/* The VI is on neither list.  nic->lock held. */
+/* The VI is on no list.  nic->lock and the queue locks held. */
 void via_ether_run_forget(struct via_ether_vi *ev);
 
 #endif /* _VIA_ETHER_RUN_H */

@@ -23,11 +23,13 @@
  *	taken inside them
  *   nic->lock: membership in the NIC's lists, requests, the table of peers
  *	(peer.h) and what is in them, who uses them; taken inside the queue
- *	locks.  While a frame of data is filled in it is taken inside the NIC
- *	module's transmit lock, too (via_ether_ack_behind()), which is never
- *	taken under it
+ *	locks
  *   the lock of a struct via_owed: what one CPU has found to be owed; inside
- *	the queue locks and nic->lock, nothing is taken inside it
+ *	the queue locks and nic->lock, nothing is taken inside it.  While a frame
+ *	of data is filled in it is taken inside the NIC module's transmit lock,
+ *	too (via_ether_ack_behind()), which is never taken under it
+ *   the lock of a struct via_ready: what one CPU is to resume; inside nic->lock
+ *	and pool_lock, nothing is taken inside it
  *
  * The receive path takes rq.lock, drops it, then takes sq.lock; never both,
  * but while reads are outstanding (@reads): their data goes to the send queue.
@@ -296,9 +298,11 @@ struct via_attempt_state {
  * @due:	its entry of the alarm
  * @want:	when the halves are to be looked at; U64_MAX: not
  * @connecting:	of nic->connecting: an attempt
- * @tx_blocked:	@run is on the list of VIs that found the NIC full, else on the
- *		list of those that may send (run.c)
- * @run:	on one of these
+ * @tx_blocked:	@run is on the list of VIs that found the NIC full (run.c); also
+ *		READ_ONCE() without the lock
+ * @run:	on that list
+ * @ready:	@ready_on's lock: on the list of a CPU that resumes it
+ * @ready_on:	of that CPU, NULL: none does (ready.c)
  * @behind:	@owed's lock: it owes, since data of another VI carries no
  *		acknowledgement for it
  * @owing:	@owed's lock: of one of its lists: it owes an acknowledgement
@@ -317,6 +321,8 @@ struct via_links {
 	bool tx_blocked;
 	bool behind;
 	struct list_head run;
+	struct list_head ready;
+	struct via_ready *ready_on;
 	struct list_head owing;
 	struct via_owed *owed;
 	struct via_owed *delayed;

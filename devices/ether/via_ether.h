@@ -43,6 +43,7 @@ struct via_ether_counters;
 struct via_ether_frame;
 struct via_ether_nic;
 struct via_owed;
+struct via_ready;
 struct via_peers;
 
 /**
@@ -299,9 +300,9 @@ struct via_alarm {
 
 /**
  * struct via_ether_runs - VIs that are to send again (run.c): nic->lock
- * @ops:	constant: what the tasklet does
- * @tasklet:	resumes them, after a softirq
- * @ready:	VIs that it resumes
+ * @ops:	constant
+ * @tasklet:	calls ops->visits, after a softirq
+ * @ready:	constant: per CPU: VIs that have credit (ready.c)
  * @tx_blocked:	VIs that found the NIC full
  * @retry:	@tx_blocked is run then, if the NIC gives no sign
  * @retry_ns:	from a stall to such a wake
@@ -309,7 +310,7 @@ struct via_alarm {
 struct via_ether_runs {
 	const struct via_run_ops *ops;
 	struct tasklet_struct tasklet;
-	struct list_head ready;
+	struct via_ready __percpu *ready;
 	struct list_head tx_blocked;
 	struct via_alarm retry;
 	u64 retry_ns;
