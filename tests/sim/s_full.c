@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * The transmitter of a NIC stands still while VIs want to send: then they,
- * their handle, their process or the NIC end, before it goes on or not at all.
+ * their handle, their process or the NIC end, before it goes on or not at all.  Or
+ * they wait for credit of a small window.
  */
 #include "prog.h"
 
@@ -11,6 +12,7 @@ enum end { LEAVE, DESTROY, CLOSE, KILL, DOWN, ENDS };
 
 static struct {
 	enum end end;
+	u32 msgs;			/* each VI sends */
 	u32 ready, posted;
 	bool over;
 } w;
@@ -29,7 +31,7 @@ static void sends(void *arg)
 	w.ready++;
 	sim_await(w.ready >= 3, 100000);
 	for (i = 0; i < VIS; i++)
-		for (k = 0; k < 4; k++)
+		for (k = 0; k < w.msgs; k++)
 			prog_post_send(&v[i], n.mem, 64);
 	w.posted++;
 	sim_sleep(sim_dice(100000));
@@ -56,7 +58,7 @@ static void takes(void *arg)
 	sim_ok(prog_open(&n, "via_b", 4096));
 	for (i = 0; i < VIS; i++) {
 		sim_ok(prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0));
-		for (k = 0; k < 8; k++)
+		for (k = 0; k < w.msgs; k++)
 			prog_post_recv(&v[i], n.mem, 64);
 		prog_connect(&v[i], NULL, "full", SEC);
 	}
@@ -65,16 +67,17 @@ static void takes(void *arg)
 	prog_close(&n);
 }
 
-static void full(void)
+static void ends(u32 msgs, bool stands)
 {
 	struct sim_proc *sender;
 
+	w.msgs = msgs;
 	w.end = sim_dice(ENDS);
 	hosts_up(2);
 	sender = host_run(0, "sends", sends, NULL);
 	host_run(1, "takes", takes, NULL);
 	sim_await(w.ready >= 2, 100000);
-	sim_nic_stop(host_nic(0), true);
+	sim_nic_stop(host_nic(0), stands);
 	w.ready++;
 	sim_await(w.posted >= 1, 10000);
 	sim_pause(sim_dice(200000));
@@ -90,6 +93,23 @@ static void full(void)
 	hosts_down();
 }
 
+static void full(void)
+{
+	ends(4, true);
+}
+
+/* One VI's acknowledgement gives credit to the next one, which ends. */
+static void narrow(void)
+{
+	sim_param_set("window", 2);
+	sim_tasklets_late = true;
+	ends(40, false);
+}
+
 SIM_SCENARIO(.name = "full", .run = full, .runs = 100, .seconds = 60,
 	     SIM_STATE(w),
 	     .what = "ends of VIs and NICs while a transmitter stands still")
+
+SIM_SCENARIO(.name = "full-window", .run = narrow, .runs = 300, .seconds = 60,
+	     SIM_STATE(w),
+	     .what = "ends of VIs and NICs while VIs wait for credit")

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * VIs of many hosts that owe acknowledgements at the same time: each host gets its
- * own, and none waits for the others' without end.
+ * own, and none waits for the others' without end.  And what is on lists of a CPU,
+ * alone.
  */
 #include "prog.h"
 #include "../../devices/ether/owed.h"
+#include "../../devices/ether/ready.h"
 #include "../../devices/ether/vi.h"
 
 #define HOSTS		40		/* more than lists */
@@ -220,3 +222,70 @@ out:
 
 SIM_SCENARIO(.name = "acks-slots", .run = slots, .runs = 5, SIM_STATE(alone),
 	     .what = "data carries what other VIs of its host have delayed, where it is sent")
+
+static struct {
+	struct via_ether_nic nic;
+	u32 resumed, runs;
+	bool held, stopped;
+} lists;
+
+/* One a run. */
+static void resume(struct tasklet_struct *t)
+{
+	struct via_ready *r = from_tasklet(r, t, tasklet);
+	struct via_work work = VIA_WORK(1);
+
+	sim_expect(!lists.stopped, "it runs after it was stopped");
+	if (lists.held)
+		return;
+	lists.runs++;
+	rcu_read_lock();
+	while (via_ready_next(r, &work))
+		lists.resumed++;
+	rcu_read_unlock();
+}
+
+static void add_all(void)
+{
+	u32 i;
+
+	local_bh_disable();
+	for (i = 0; i < ENDS; i++)
+		via_ready_add(alone.ev[i]);
+	via_ready_add(alone.ev[0]);
+	local_bh_enable();
+}
+
+/* Each is resumed once, some runs later, but for the one that has ended. */
+static void ready(void)
+{
+	u32 i;
+
+	if (!ends_up() || via_ready_init(&lists.nic, resume))
+		goto out;
+	for (i = 0; i < ENDS; i++)
+		alone.ev[i]->nic = &lists.nic;
+	local_bh_disable();
+	lists.held = true;
+	add_all();
+	spin_lock(&alone.vi[1]->sq.lock);
+	via_ready_del(alone.ev[1]);
+	spin_unlock(&alone.vi[1]->sq.lock);
+	lists.held = false;
+	tasklet_schedule(&this_cpu_ptr(lists.nic.runs.ready)->tasklet);
+	local_bh_enable();
+	sim_await(READ_ONCE(lists.resumed) == ENDS - 1, 10 * US);
+	sim_sleep(SEC);
+	sim_expect(lists.resumed == ENDS - 1 && lists.runs >= ENDS - 1,
+		   "%u, in %u runs", lists.resumed, lists.runs);
+	add_all();
+	via_ready_stop(&lists.nic);
+	lists.stopped = true;
+	sim_sleep(SEC);
+	via_ready_free(&lists.nic);
+out:
+	ends_down();
+}
+
+SIM_SCENARIO(.name = "ready-lists", .run = ready, .runs = 20, SIM_STATE(lists),
+	     .what = "a CPU resumes each VI that has credit once, in turns")
