@@ -353,11 +353,15 @@ void via_ether_share_probe(struct via_ether_vi *ev)
 void via_ether_incast_asked(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
+	u32 now = now_ms();
 
 	lockdep_assert_held(&ev->vi->rq.lock);
+	if (via_incast_is_counted(&nic->incast, &ev->peer->incast, now) &&
+	    ++ev->rcv.asked % VIA_INCAST_SAMPLE)
+		return;
 	spin_lock(&nic->lock);
 	via_incast_asked(&nic->incast, &ev->peer->incast,
-			 ev->rcv.win.next - READ_ONCE(ev->snd.acked), now_ms());
+			 ev->rcv.win.next - READ_ONCE(ev->snd.acked), now);
 	spin_unlock(&nic->lock);
 }
 

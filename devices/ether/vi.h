@@ -198,6 +198,7 @@ struct via_ether_held {
  * @untold:	frames beyond a hole have come since the last acknowledgement
  * @ce_echo:	a frame was marked by the network, or is missing at Unreliable:
  *		to be told
+ * @asked:	its window is small: counts the frames that ask (share.c)
  * @heard_ack:	Unreliable: what data has acknowledged; also read under sq.lock
  * @dsack:	a frame that came twice
  * @last_rx:	jiffies when it was heard last: via_ether_heard()
@@ -213,6 +214,7 @@ struct via_rcv {
 	bool dsack_due;
 	bool untold;
 	bool ce_echo;
+	u8 asked;
 	u32 heard_ack;
 	u32 len;
 	u32 off;

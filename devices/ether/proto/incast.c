@@ -27,7 +27,7 @@ static void tell_share(struct via_incast *c)
 	u32 share = 0;
 
 	if (c->total >= least_total(c))
-		c->total = 0;
+		WRITE_ONCE(c->total, 0);
 	if (c->total)
 		share = max(c->total * VIA_CONG_PARTS / count_hosts(c), 1u);
 	if (share != c->share)
@@ -46,8 +46,8 @@ static void next_period(struct via_incast *c, u32 now_ms)
 	bool rested = now_ms - c->began >= 2 * VIA_INCAST_PERIOD_MS;
 
 	c->before = rested ? 0 : c->hosts;
-	c->began = now_ms;
-	c->period++;
+	WRITE_ONCE(c->began, now_ms);
+	WRITE_ONCE(c->period, c->period + 1);
 	c->hosts = 0;
 	c->asked = 0;
 	c->came = 0;
@@ -63,7 +63,7 @@ void via_incast_asked(struct via_incast *c, struct via_incast_host *h, u32 frame
 	if (now_ms - c->began >= VIA_INCAST_PERIOD_MS)
 		next_period(c, now_ms);
 	if (h->period != c->period) {
-		h->period = c->period;
+		WRITE_ONCE(h->period, c->period);
 		c->hosts++;
 	}
 	c->asked++;
@@ -75,10 +75,18 @@ void via_incast_asked(struct via_incast *c, struct via_incast_host *h, u32 frame
 		if (c->deaf)
 			c->deaf--;
 		else if (!c->lossy)
-			c->total++;
+			WRITE_ONCE(c->total, c->total + 1);
 		next_round(c);
 	}
 	tell_share(c);
+}
+
+bool via_incast_is_counted(const struct via_incast *c,
+			   const struct via_incast_host *h, u32 now_ms)
+{
+	return !READ_ONCE(c->total) &&
+	       now_ms - READ_ONCE(c->began) < VIA_INCAST_PERIOD_MS &&
+	       READ_ONCE(h->period) == READ_ONCE(c->period);
 }
 
 /*
@@ -102,8 +110,8 @@ void via_incast_lost(struct via_incast *c, struct via_incast_host *h)
 	if (c->deaf || c->lossy < max(2u, n / 32) ||
 	    (!c->total && !are_windows_small(c)))
 		return;
-	c->total = max(c->total ? c->total * 7 / 8 : least_total(c) * 3 / 4,
-		       VIA_INCAST_MIN);
+	WRITE_ONCE(c->total, max(c->total ? c->total * 7 / 8 :
+				 least_total(c) * 3 / 4, VIA_INCAST_MIN));
 	c->deaf = VIA_INCAST_DEAF;
 	next_round(c);
 	tell_share(c);

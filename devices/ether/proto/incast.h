@@ -23,16 +23,18 @@
 #define VIA_INCAST_MIN		16u	/* frames of all hosts, at least */
 #define VIA_INCAST_PERIOD_MS	16u	/* hosts are counted */
 #define VIA_INCAST_DEAF		4u	/* rounds after a reduction */
+#define VIA_INCAST_SAMPLE	8u	/* of so many frames that ask, one counts */
 
 /**
  * struct via_incast - of a NIC that receives
- * @period:	the number of the period, from 1 on
- * @began:	ms of the caller's clock: when it did
+ * @period:	the number of the period, from 1 on; also read without the lock
+ * @began:	ms of the caller's clock: when it did; likewise
  * @hosts:	that filled their windows in it
  * @before:	the same, of the last one
  * @asked:	frames that asked for an acknowledgement in it
  * @came:	frames that they acknowledge
- * @total:	frames that all of them may have in the network; 0: no bound
+ * @total:	frames that all of them may have in the network; 0: no bound;
+ *		also read without the lock
  * @frames:	that came in this round
  * @round:	the number of the round, from 1 on
  * @lossy:	hosts that lost a frame in it
@@ -57,7 +59,8 @@ struct via_incast {
 
 /**
  * struct via_incast_host - what it knows of each host
- * @period:	the last one that it was counted in; 0: none
+ * @period:	the last one that it was counted in; 0: none; also read without
+ *		the lock
  * @round:	the last one in which it lost a frame; 0: none
  */
 struct via_incast_host {
@@ -72,6 +75,13 @@ void via_incast_init(struct via_incast *c, u32 now_ms);
  */
 void via_incast_asked(struct via_incast *c, struct via_incast_host *h, u32 frames,
 		      u32 now_ms);
+/*
+ * Without the lock: the host is counted already, and there is no bound.  Then a call
+ * of via_incast_asked() tells no more than how large the windows are, of which one
+ * frame in VIA_INCAST_SAMPLE is enough.
+ */
+bool via_incast_is_counted(const struct via_incast *c,
+			   const struct via_incast_host *h, u32 now_ms);
 /* A frame of the host was lost. */
 void via_incast_lost(struct via_incast *c, struct via_incast_host *h);
 

@@ -122,6 +122,23 @@ static void grows_without_loss(void)
 	CU_ASSERT_EQUAL(incast.share, 0);
 }
 
+/* A host is counted in each period, and all its frames where there is a bound. */
+static void counted_once_a_period(void)
+{
+	u32 end = 1000 + VIA_INCAST_PERIOD_MS;
+
+	begin();
+	CU_ASSERT_FALSE(via_incast_is_counted(&incast, &host[0], 1000));
+	turn(1, 1, 1000);
+	CU_ASSERT_TRUE(via_incast_is_counted(&incast, &host[0], end - 1));
+	CU_ASSERT_FALSE(via_incast_is_counted(&incast, &host[1], 1000));
+	CU_ASSERT_FALSE(via_incast_is_counted(&incast, &host[0], end));
+	turn(HOSTS, 1, end);
+	CU_ASSERT_TRUE(via_incast_is_counted(&incast, &host[0], end));
+	lose(2);
+	CU_ASSERT_FALSE(via_incast_is_counted(&incast, &host[0], end));
+}
+
 static void never_below_the_least(void)
 {
 	u32 i, k;
@@ -170,5 +187,6 @@ UNIT_MAIN("incast",
 	  { "large windows are left alone", large_windows_are_left },
 	  { "one reduction for a burst", one_reduction_for_a_burst },
 	  { "it grows without loss", grows_without_loss },
+	  { "counted once a period", counted_once_a_period },
 	  { "never below the least", never_below_the_least },
 	  { "hosts leave", hosts_leave });
