@@ -110,6 +110,6 @@ SIM_SCENARIO(.name = "full", .run = full, .runs = 100, .seconds = 60,
 	     SIM_STATE(w),
 	     .what = "ends of VIs and NICs while a transmitter stands still")
 
-SIM_SCENARIO(.name = "full-window", .run = narrow, .runs = 300, .seconds = 60,
+SIM_SCENARIO(.name = "full-credit", .run = narrow, .runs = 300, .seconds = 60,
 	     SIM_STATE(w),
 	     .what = "ends of VIs and NICs while VIs wait for credit")
