@@ -57,7 +57,7 @@ void conn_known(struct link *l, struct conn *c, enum conn_kind kind)
 	c->kind = kind;
 }
 
-void conn_drop_files(struct conn *c)
+static void conn_drop_files(struct conn *c)
 {
 	while (c->files)
 		link_file_close(c->file[--c->files]);

@@ -188,7 +188,6 @@ int conn_next(struct conn *c);
 void conn_accept(struct link *l, struct conn *listener);
 struct conn *conn_welcome(struct link *l, int fd, int stream);
 void conn_pause(struct link *l, struct conn *c, uint8_t why, int pause);
-void conn_drop_files(struct conn *c);
 
 /* limit.c */
 void limit_init(struct link *l);
