@@ -7,10 +7,9 @@
  * 1. A VI is on one list at most; on.ready_on is the struct via_ready that it is of,
  *    NULL: it is on none.
  * 2. It gets on a list under pool_lock, and is off before it is resumed.  A VI that is
- *    found on a list when more is given takes pool_lock after that, or has what it
- *    needs.
+ *    on a list when it is given more takes pool_lock after that, or has credit enough.
  * 3. It is off when its connection ends: via_ready_del() comes after
- *    via_ether_share_end(), from which on nobody gives it credit.
+ *    via_ether_share_end(), after which it is given no credit.
  */
 
 #include "ready.h"

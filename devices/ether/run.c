@@ -25,10 +25,15 @@ void via_ether_run_soon(struct via_ether_nic *nic)
 		tasklet_schedule(&nic->runs.tasklet);
 }
 
+bool via_ether_is_tx_blocked(const struct via_ether_vi *ev)
+{
+	return READ_ONCE(ev->on.tx_blocked);
+}
+
 /* One that is resumed when there is room takes pool_lock after this, if it has to. */
 void via_ether_run(struct via_ether_vi *ev)
 {
-	if (!READ_ONCE(ev->on.tx_blocked))
+	if (!via_ether_is_tx_blocked(ev))
 		via_ready_add(ev);
 }
 
@@ -48,16 +53,6 @@ void via_ether_tx_blocked(struct via_ether_vi *ev)
 			min_t(u64, nic->runs.retry_ns * 2, RETRY_MAX_NS);
 	}
 	spin_unlock(&nic->lock);
-}
-
-bool via_ether_is_tx_blocked(struct via_ether_vi *ev)
-{
-	bool is;
-
-	spin_lock(&ev->nic->lock);
-	is = ev->on.tx_blocked;
-	spin_unlock(&ev->nic->lock);
-	return is;
 }
 
 /* nic->lock held. */
@@ -166,7 +161,7 @@ static void run_ready(struct tasklet_struct *t)
 
 	rcu_read_lock();
 	while ((ev = via_ready_next(r, &work)))
-		if (!READ_ONCE(ev->on.tx_blocked))
+		if (!via_ether_is_tx_blocked(ev))
 			via_ether_run_now(ev, &work);
 	rcu_read_unlock();
 }

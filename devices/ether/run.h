@@ -35,8 +35,8 @@ void via_ether_run(struct via_ether_vi *ev);
 bool via_ether_run_now(struct via_ether_vi *ev, struct via_work *work);
 /* The VI could not send: the NIC is full.  sq.lock held. */
 void via_ether_tx_blocked(struct via_ether_vi *ev);
-/* The NIC had no room for it, and it has not been tried since.  sq.lock held. */
-bool via_ether_is_tx_blocked(struct via_ether_vi *ev);
+/* The NIC had no room for it, and it has not been tried since; any lock or none. */
+bool via_ether_is_tx_blocked(const struct via_ether_vi *ev);
 /* The VI is on no list.  nic->lock and the queue locks held. */
 void via_ether_run_forget(struct via_ether_vi *ev);
 

@@ -58,7 +58,7 @@ static void takes(void *arg)
 	sim_ok(prog_open(&n, "via_b", 4096));
 	for (i = 0; i < VIS; i++) {
 		sim_ok(prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0));
-		for (k = 0; k < w.msgs; k++)
+		for (k = 0; k < 2 * w.msgs; k++)
 			prog_post_recv(&v[i], n.mem, 64);
 		prog_connect(&v[i], NULL, "full", SEC);
 	}

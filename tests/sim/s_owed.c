@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * VIs of many hosts that owe acknowledgements at the same time: each host gets its
- * own, and none waits for the others' without end.  And what is on lists of a CPU,
- * alone.
+ * own, and none waits for the others' without end.  And the lists of a CPU by
+ * themselves.
  */
 #include "prog.h"
 #include "../../devices/ether/owed.h"
